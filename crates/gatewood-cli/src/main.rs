@@ -1,0 +1,2 @@
+//! The `gatewood` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Rows in: generators, named data sets, readers.

@@ -1,0 +1,1 @@
+//! Counting and evaluating, at the best SIMD level of this machine.

@@ -1,0 +1,264 @@
+//! Groves: boosted sets of small trees whose root addresses carry integer votes.
+
+use super::{MAX_ARITY, TruthTable};
+use crate::{Error, Result};
+
+/// The margins a tree of a grove votes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// One margin: the only one of a two-class grove, or that of one class.
+    One(u32),
+    /// All margins of a many-class grove, a vote for each at every root address.
+    All,
+}
+
+/// A small tree whose root has votes in place of output bits.
+///
+/// The gates below the root are as in [`Tree`](super::Tree), but each level has an arity of its own. The root's
+/// address picks the votes that are added to the margins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VoteTree {
+    /// Arity of each level, the bottom first and the root last.
+    arities: Vec<usize>,
+    target: Target,
+    /// The column each leaf reads.
+    leaves: Vec<u32>,
+    /// The tables of the gates below the root, level by level from the bottom; a level's tables have
+    /// [`TruthTable::words_for`] its arity words each.
+    tables: Vec<u64>,
+    /// The votes at each root address: one for [`Target::One`], one a class for [`Target::All`], address by address.
+    votes: Vec<i32>,
+}
+
+impl VoteTree {
+    /// A tree from its parts.
+    ///
+    /// # Errors
+    /// When the parts do not fit each other.
+    pub fn new(
+        arities: Vec<usize>,
+        target: Target,
+        leaves: Vec<u32>,
+        tables: Vec<u64>,
+        votes: Vec<i32>,
+    ) -> Result<Self> {
+        if arities.is_empty() || arities.iter().any(|arity| !(1..=MAX_ARITY).contains(arity)) {
+            return Err(Error::data(format!("a vote tree's arities must be between 1 and {MAX_ARITY}")));
+        }
+        let mut gates = 1usize;
+        let mut table_words = 0usize;
+        for level in (0..arities.len() - 1).rev() {
+            gates = gates.saturating_mul(arities[level + 1]);
+            table_words =
+                table_words.saturating_add(gates.saturating_mul(TruthTable::words_for(arities[level])));
+        }
+        if gates.checked_mul(arities[0]) != Some(leaves.len()) {
+            return Err(Error::data(format!(
+                "{} leaves do not fit a vote tree of arities {arities:?}",
+                leaves.len()
+            )));
+        }
+        if tables.len() != table_words {
+            return Err(Error::data(format!("{} table words do not fit arities {arities:?}", tables.len())));
+        }
+        let addresses = 1usize << arities[arities.len() - 1];
+        let fits = match target {
+            Target::One(_) => votes.len() == addresses,
+            Target::All => !votes.is_empty() && votes.len().is_multiple_of(addresses),
+        };
+        if !fits {
+            return Err(Error::data(format!("{} votes do not fit {addresses} root addresses", votes.len())));
+        }
+        let tree = Self { arities, target, leaves, tables, votes };
+        for level in 1..tree.depth() {
+            let arity = tree.arities[level - 1];
+            for gate in 0..tree.level_gates(level) {
+                if arity < 6 && tree.table_words(level, gate)[0] >> (1u32 << arity) != 0 {
+                    return Err(Error::data("a truth table has bits past its last address"));
+                }
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Arity of each level, the bottom first and the root last.
+    pub fn arities(&self) -> &[usize] {
+        &self.arities
+    }
+
+    /// Levels, the root included.
+    pub fn depth(&self) -> usize {
+        self.arities.len()
+    }
+
+    /// The margins this tree votes on.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// The column each leaf reads.
+    pub fn leaves(&self) -> &[u32] {
+        &self.leaves
+    }
+
+    /// The words of all tables below the root, level by level from the bottom.
+    pub fn tables(&self) -> &[u64] {
+        &self.tables
+    }
+
+    /// The votes of all root addresses.
+    pub fn votes(&self) -> &[i32] {
+        &self.votes
+    }
+
+    /// Number of gates at a level, 1 being the bottom and `depth` the root.
+    pub fn level_gates(&self, level: usize) -> usize {
+        self.arities[level..].iter().product()
+    }
+
+    /// Number of gates, the root included.
+    pub fn gates(&self) -> usize {
+        (1..=self.depth()).map(|level| self.level_gates(level)).sum()
+    }
+
+    /// The words of the table of gate `index` of a level below the root, 1 being the bottom.
+    pub fn table_words(&self, level: usize, index: usize) -> &[u64] {
+        assert!(level < self.depth() && index < self.level_gates(level));
+        let before: usize =
+            (1..level).map(|l| self.level_gates(l) * TruthTable::words_for(self.arities[l - 1])).sum();
+        let words = TruthTable::words_for(self.arities[level - 1]);
+        &self.tables[before + index * words..][..words]
+    }
+
+    /// The root address of one row, given as a function from column to bit.
+    pub fn address(&self, bit: impl Fn(usize) -> bool) -> usize {
+        let address = |bits: &[bool]| bits.iter().enumerate().fold(0, |a, (j, &b)| a | usize::from(b) << j);
+        let mut values: Vec<bool> = self.leaves.iter().map(|&column| bit(column as usize)).collect();
+        for level in 1..self.depth() {
+            values = values
+                .chunks(self.arities[level - 1])
+                .enumerate()
+                .map(|(gate, inputs)| {
+                    let address = address(inputs);
+                    self.table_words(level, gate)[address / 64] >> (address % 64) & 1 != 0
+                })
+                .collect();
+        }
+        address(&values)
+    }
+
+    /// The votes at a root address: one for [`Target::One`], one a class for [`Target::All`].
+    pub fn votes_at(&self, address: usize) -> &[i32] {
+        let width = self.votes.len() >> self.arities[self.depth() - 1];
+        &self.votes[address * width..][..width]
+    }
+}
+
+/// A boosted set of trees: the votes of all trees, added to the bias, are the margins.
+///
+/// A two-class grove has one margin and says class 1 when it is above zero, else class 0. A grove of more classes
+/// has a margin per class and says the class of the largest, the first of equals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grove {
+    inputs: usize,
+    classes: usize,
+    bias: Vec<i32>,
+    /// Log-odds that one vote is worth.
+    unit: f64,
+    trees: Vec<VoteTree>,
+}
+
+impl Grove {
+    /// A grove from its parts: `bias` has one entry a margin, `unit` is the log-odds that one vote is worth.
+    ///
+    /// # Errors
+    /// When a tree reads a column past `inputs`, votes on a margin that does not exist, or the bias has the wrong length.
+    pub fn new(
+        inputs: usize,
+        classes: usize,
+        bias: Vec<i32>,
+        unit: f64,
+        trees: Vec<VoteTree>,
+    ) -> Result<Self> {
+        if classes < 2 {
+            return Err(Error::data("a grove needs two classes or more"));
+        }
+        let margins = if classes == 2 { 1 } else { classes };
+        if bias.len() != margins {
+            return Err(Error::data(format!("{} biases for {margins} margins", bias.len())));
+        }
+        if !(unit.is_finite() && unit > 0.0) {
+            return Err(Error::data("the worth of a vote must be a positive number"));
+        }
+        for (index, tree) in trees.iter().enumerate() {
+            if let Some(column) = tree.leaves().iter().find(|&&column| column as usize >= inputs) {
+                return Err(Error::data(format!("tree {index} reads column {column} of {inputs}")));
+            }
+            let fits = match tree.target() {
+                Target::One(margin) => (margin as usize) < margins,
+                Target::All => tree.votes_at(0).len() == margins,
+            };
+            if !fits {
+                return Err(Error::data(format!("tree {index} does not vote on these {margins} margins")));
+            }
+        }
+        Ok(Self { inputs, classes, bias, unit, trees })
+    }
+
+    /// Columns the grove may read.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// Number of margins: 1 for two classes, else one a class.
+    pub fn margins(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// What each margin starts from.
+    pub fn bias(&self) -> &[i32] {
+        &self.bias
+    }
+
+    /// The log-odds that one vote is worth.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// The trees, in the order they were learned.
+    pub fn trees(&self) -> &[VoteTree] {
+        &self.trees
+    }
+
+    /// Number of gates of all trees.
+    pub fn gates(&self) -> usize {
+        self.trees.iter().map(VoteTree::gates).sum()
+    }
+
+    /// The margins of one row, given as a function from column to bit: the definition of what a grove computes.
+    pub fn margins_of(&self, bit: impl Fn(usize) -> bool) -> Vec<i32> {
+        let mut margins = self.bias.clone();
+        for tree in &self.trees {
+            let votes = tree.votes_at(tree.address(&bit));
+            match tree.target() {
+                Target::One(margin) => margins[margin as usize] += votes[0],
+                Target::All => margins.iter_mut().zip(votes).for_each(|(margin, vote)| *margin += vote),
+            }
+        }
+        margins
+    }
+
+    /// The class that margins stand for.
+    pub fn class_of(margins: &[i32]) -> usize {
+        match margins {
+            [margin] => usize::from(*margin > 0),
+            _ => (1..margins.len())
+                .fold(0, |best, class| if margins[class] > margins[best] { class } else { best }),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Learning: settings, the greedy tree, hill climbing.

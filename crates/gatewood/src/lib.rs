@@ -1,0 +1,16 @@
+//! Classifiers that are Boolean circuits: learned by counting and hill climbing, run with bitwise operations.
+//!
+//! Data flows one way, and so do the modules' dependencies:
+//!
+//! - [`bits`]: [`bits::BitMatrix`], one column of packed bits per input, and the counting and evaluating kernels;
+//! - [`circuit`]: [`circuit::TruthTable`], [`circuit::Tree`] (the full tree of the paper);
+//! - [`learn`]: settings, the greedy tree, hill climbing;
+//! - [`model`]: a circuit with its names and its file.
+
+pub mod bits;
+pub mod circuit;
+mod error;
+pub mod learn;
+pub mod model;
+
+pub use error::{Error, Result};
