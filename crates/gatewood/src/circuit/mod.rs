@@ -3,12 +3,21 @@
 //! - [`TruthTable`]: a gate's output for every address.
 //! - [`Tree`]: the full tree of gates of the paper.
 //! - [`Grove`]: boosted [`VoteTree`]s with integer votes.
+//! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
+//!   readers and provers see.
 
 mod grove;
+mod lower;
+mod netlist;
+mod simulate;
 mod table;
+#[cfg(test)]
+mod testing;
 mod tree;
 
 pub use grove::{Grove, Target, VoteTree};
+pub use lower::{CLASS_OUTPUT, column_names};
+pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use table::TruthTable;
 pub use tree::Tree;
 
