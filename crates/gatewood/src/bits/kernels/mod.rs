@@ -1,1 +1,247 @@
 //! Counting and evaluating, at the best SIMD level of this machine.
+//!
+//! - [`Level`]: portable `u64` (on AArch64 that compiles to NEON, which is part of the baseline there), AVX2, and
+//!   AVX-512 with VPOPCNTDQ.
+//! - [`Kernels`]: the kernels at one level. All levels give equal results; tests run each against
+//!   [`reference`](super::reference).
+//!
+//! # How counting works
+//! A gate of `k` inputs has `2^k` addresses. For each subset of the inputs, the rows in which all of them are one are
+//! counted with an AND and a popcount; the counts per address follow by inclusion and exclusion
+//! ([`and_counts_to_addresses`]). The counts of single inputs are known beforehand, so a 4-gate takes 11
+//! and-popcounts a word instead of 16, and when only one input of a gate changes, 7 ([`Kernels::and_counts_with`]).
+//! From nine inputs on, building each row's address and counting it in a histogram is cheaper.
+
+mod count;
+mod evaluate;
+mod histogram;
+mod vector;
+
+use std::sync::OnceLock;
+
+use super::{WORD_BITS, words_for};
+use crate::circuit::MAX_ARITY;
+
+/// From this many inputs on, rows are counted by their address instead of by AND and popcount.
+const HISTOGRAM_ARITY: usize = 9;
+
+/// A set of instructions the kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// 64-bit words and whatever the target has by default.
+    Portable,
+    /// 256-bit vectors, popcount by table look-up.
+    Avx2,
+    /// 512-bit vectors with VPOPCNTDQ.
+    Avx512,
+}
+
+impl Level {
+    /// All levels this machine can run, the slowest first.
+    pub fn available() -> Vec<Level> {
+        [Level::Portable, Level::Avx2, Level::Avx512]
+            .into_iter()
+            .filter(|level| level.is_available())
+            .collect()
+    }
+
+    /// The name of the level, as it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable if cfg!(target_arch = "aarch64") => "neon",
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        }
+    }
+
+    fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => vector::has_avx2(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => vector::has_avx512(),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+}
+
+/// The kernels at one level.
+///
+/// ```
+/// use gatewood::bits::kernels::Kernels;
+/// let kernels = Kernels::best();
+/// // Two inputs of four rows: the addresses 0b00, 0b01, 0b11, 0b11.
+/// let (a, b) = ([0b1110u64], [0b1100u64]);
+/// let mut counts = [0; 4];
+/// kernels.count(&[&a, &b], &[3, 2], 4, &mut counts);
+/// assert_eq!(counts, [1, 1, 0, 2]);
+/// // The exclusive or of both.
+/// let mut output = [0u64];
+/// kernels.evaluate(&[0b0110], &[&a, &b], &mut output);
+/// assert_eq!(output, [0b0010]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernels {
+    /// Private, so that it is always one this machine can run.
+    level: Level,
+}
+
+/// Calls the function compiled for the level.
+macro_rules! dispatch {
+    ($kernels:expr, $module:ident::$name:ident($($argument:expr),*)) => {
+        match $kernels.level {
+            Level::Portable => $module::$name::portable($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Kernels` of this level is made only where its instructions are available.
+            Level::Avx2 => unsafe { $module::$name::avx2($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Level::Avx512 => unsafe { $module::$name::avx512($($argument),*) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("levels are checked when kernels are made"),
+        }
+    };
+}
+
+/// Compiles a generic kernel once per level, into a module of its name.
+macro_rules! levels {
+    ($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $generic:ident) => {
+        $(#[$doc])*
+        pub(super) mod $name {
+            use super::*;
+            pub(in super::super) fn portable($($argument: $type),*) $(-> $result)? {
+                $generic::<crate::bits::kernels::vector::Portable>($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,lzcnt")]
+            pub(in super::super) fn avx2($($argument: $type),*) $(-> $result)? {
+                $generic::<crate::bits::kernels::vector::Avx2>($($argument),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq,avx2,popcnt,bmi1,bmi2,lzcnt")]
+            pub(in super::super) fn avx512($($argument: $type),*) $(-> $result)? {
+                $generic::<crate::bits::kernels::vector::Avx512>($($argument),*)
+            }
+        }
+    };
+}
+pub(crate) use levels;
+
+impl Kernels {
+    /// The kernels at the best level of this machine, or at the level named by the environment variable
+    /// `GATEWOOD_SIMD` (`portable`, `avx2`, `avx512`) when that is lower. Chosen once.
+    pub fn best() -> Self {
+        static BEST: OnceLock<Kernels> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let cap = std::env::var("GATEWOOD_SIMD").unwrap_or_default();
+            let available = Level::available();
+            let level = available.iter().find(|level| level.name() == cap).or(available.last());
+            Self { level: *level.expect("the portable level is always there") }
+        })
+    }
+
+    /// The kernels at a level, where this machine can run it.
+    pub fn at(level: Level) -> Option<Self> {
+        level.is_available().then_some(Self { level })
+    }
+
+    /// The level of these kernels.
+    pub fn level(self) -> Level {
+        self.level
+    }
+
+    /// How many bits are one.
+    pub fn popcount(self, words: &[u64]) -> u64 {
+        dispatch!(self, count::popcount(words))
+    }
+
+    /// For every subset of the inputs, how many rows have a one in all of them.
+    ///
+    /// `out[subset]`, bit `j` of the subset standing for `inputs[j]`, is written for every subset but the empty one
+    /// (whose count is the number of rows) and the single ones (whose counts the caller has).
+    ///
+    /// # Panics
+    /// When the inputs differ in length, or `out` has not `2^k` entries.
+    pub fn and_counts(self, inputs: &[&[u64]], out: &mut [u32]) {
+        let words = check_inputs(inputs, out.len(), inputs.len());
+        let all = (1usize << inputs.len()) - 1;
+        debug_assert!(all < 1 << MAX_ARITY);
+        dispatch!(self, count::and_counts(None, inputs, words, out));
+    }
+
+    /// For every subset of `others`, how many rows have a one in `changed` and in all of the subset.
+    ///
+    /// `out[subset]` is written for every subset but the empty one, whose count the caller has.
+    ///
+    /// # Panics
+    /// When the inputs differ in length, or `out` has not two entries to the power of `others.len()`.
+    pub fn and_counts_with(self, changed: &[u64], others: &[&[u64]], out: &mut [u32]) {
+        check_inputs(others, out.len(), others.len());
+        assert!(others.first().is_none_or(|other| other.len() == changed.len()));
+        dispatch!(self, count::and_counts(Some(changed), others, changed.len(), out));
+    }
+
+    /// For each of the `2^k` addresses, how many of the `rows` rows have it.
+    ///
+    /// `singles[j]` is how many rows have a one in `inputs[j]`. Bits past the last row must be zero.
+    ///
+    /// # Panics
+    /// When the inputs differ in length, do not hold `rows` rows, or `out` has not `2^k` entries.
+    pub fn count(self, inputs: &[&[u64]], singles: &[u32], rows: usize, out: &mut [u32]) {
+        let words = check_inputs(inputs, out.len(), inputs.len());
+        assert!(inputs.len() == singles.len() && words >= words_for(rows) && u32::try_from(rows).is_ok());
+        if inputs.len() >= HISTOGRAM_ARITY {
+            dispatch!(self, histogram::histogram(inputs, words, out));
+            out[0] -= (words * WORD_BITS - rows) as u32;
+            return;
+        }
+        self.and_counts(inputs, out);
+        out[0] = rows as u32;
+        for (input, &single) in singles.iter().enumerate() {
+            out[1 << input] = single;
+        }
+        and_counts_to_addresses(out);
+    }
+
+    /// Writes the output of a truth table for every row, padding rows included: clear the tail afterwards.
+    ///
+    /// Bit `i` of the table is the output where input `j` equals bit `j` of `i`.
+    ///
+    /// # Panics
+    /// When the inputs or the output differ in length, or the table is too short.
+    pub fn evaluate(self, table: &[u64], inputs: &[&[u64]], output: &mut [u64]) {
+        assert!((1..=MAX_ARITY).contains(&inputs.len()));
+        assert!(table.len() >= (1usize << inputs.len()).div_ceil(WORD_BITS));
+        assert!(inputs.iter().all(|input| input.len() == output.len()), "inputs of unequal length");
+        dispatch!(self, evaluate::evaluate(table, inputs, output));
+    }
+}
+
+/// Turns counts of "all of these inputs are one" into counts of addresses, in place.
+///
+/// # Panics
+/// When the number of counts is not a power of two.
+pub fn and_counts_to_addresses(counts: &mut [u32]) {
+    assert!(counts.len().is_power_of_two());
+    let mut bit = 1;
+    while bit < counts.len() {
+        for pair in counts.chunks_exact_mut(2 * bit) {
+            let (without, with) = pair.split_at_mut(bit);
+            for (without, with) in without.iter_mut().zip(with) {
+                *without -= *with;
+            }
+        }
+        bit *= 2;
+    }
+}
+
+/// Checks that all inputs are as long as the first; their length.
+fn check_inputs(inputs: &[&[u64]], out: usize, arity: usize) -> usize {
+    assert!(arity <= MAX_ARITY && out == 1 << arity, "{out} counts for {arity} inputs");
+    let words = inputs.first().map_or(0, |input| input.len());
+    assert!(inputs.iter().all(|input| input.len() == words), "inputs of unequal length");
+    words
+}

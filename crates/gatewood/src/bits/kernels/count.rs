@@ -1,0 +1,207 @@
+//! Counting rows in which several columns are all one.
+
+use super::levels;
+use super::vector::Vector;
+
+/// Vectors a column is worked through at a time: few enough that all products of a chunk stay in the first-level
+/// cache and a byte-wise counter does not overflow.
+const CHUNK: usize = 16;
+
+/// Largest number of inputs besides the three that are kept in registers.
+const MAX_UPPER: usize = 9;
+
+levels! {
+    /// How many bits are one.
+    fn popcount(words: &[u64]) -> u64 = popcount_generic
+}
+
+#[inline(always)]
+fn popcount_generic<V: Vector>(words: &[u64]) -> u64 {
+    let mut total = 0;
+    let vectors = words.len() / V::WORDS;
+    let mut next = 0;
+    while next < vectors {
+        let end = vectors.min(next.saturating_add(V::COUNTER_LIMIT.min(1 << 20)));
+        // Two counters, so that one addition does not wait for the other.
+        let mut counters = [V::counter(); 2];
+        while next + 2 <= end {
+            for (lane, counter) in counters.iter_mut().enumerate() {
+                // SAFETY: `next + lane` is below the number of whole vectors.
+                *counter = V::add(*counter, unsafe { V::load(words.as_ptr().add((next + lane) * V::WORDS)) });
+            }
+            next += 2;
+        }
+        if next < end {
+            // SAFETY: `next` is below the number of whole vectors.
+            counters[0] = V::add(counters[0], unsafe { V::load(words.as_ptr().add(next * V::WORDS)) });
+            next += 1;
+        }
+        total += V::total(counters[0]) + V::total(counters[1]);
+    }
+    words[vectors * V::WORDS..].iter().fold(total, |total, word| total + u64::from(word.count_ones()))
+}
+
+levels! {
+    /// Counts of all subsets of `inputs`, each together with `base`; counts of a single column are left as they are.
+    fn and_counts(base: Option<&[u64]>, inputs: &[&[u64]], words: usize, out: &mut [u32]) = and_counts_generic
+}
+
+#[inline(always)]
+fn and_counts_generic<V: Vector>(base: Option<&[u64]>, inputs: &[&[u64]], words: usize, out: &mut [u32]) {
+    let columns = usize::from(base.is_some()) + inputs.len();
+    if columns < 2 {
+        return;
+    }
+    // Subsets that are single columns keep what the caller put there.
+    let keep: [u32; 1 + super::MAX_ARITY] = std::array::from_fn(|j| match j {
+        0 => out[0],
+        _ if j <= inputs.len() => out[1 << (j - 1)],
+        _ => 0,
+    });
+    out.fill(0);
+    let whole = words / V::WORDS * V::WORDS;
+    and_counts_range::<V>(base, inputs, 0, whole, out);
+    if whole < words {
+        and_counts_range::<u64>(base, inputs, whole, words, out);
+    }
+    out[0] = keep[0];
+    if base.is_none() {
+        for j in 0..inputs.len() {
+            out[1 << j] = keep[j + 1];
+        }
+    }
+}
+
+/// Adds the counts of the words from `start` to `end`, a whole number of vectors.
+#[inline(always)]
+fn and_counts_range<V: Vector>(
+    base: Option<&[u64]>,
+    inputs: &[&[u64]],
+    start: usize,
+    end: usize,
+    out: &mut [u32],
+) {
+    match inputs.len() {
+        0 => {}
+        1 => and_counts_chunks::<V, 1>(base, inputs, start, end, out),
+        2 => and_counts_chunks::<V, 2>(base, inputs, start, end, out),
+        _ => and_counts_chunks::<V, 3>(base, inputs, start, end, out),
+    }
+}
+
+/// The first `LOWER` inputs are combined in registers, the products of the others (and the base) in a buffer.
+#[inline(always)]
+fn and_counts_chunks<V: Vector, const LOWER: usize>(
+    base: Option<&[u64]>,
+    inputs: &[&[u64]],
+    start: usize,
+    end: usize,
+    out: &mut [u32],
+) {
+    const { assert!(CHUNK <= 31) };
+    let (lower, upper) = inputs.split_at(LOWER);
+    assert!(upper.len() <= MAX_UPPER && out.len() == 1 << inputs.len());
+    assert!(base.iter().chain(inputs).all(|column| column.len() >= end));
+    let lower: [*const u64; LOWER] = std::array::from_fn(|j| lower[j].as_ptr());
+    // `products[s]`: the AND of the base and the upper inputs in subset `s`, for this chunk.
+    let mut buffer = [[V::zero(); CHUNK]; 1 << (MAX_SUBSET_INPUTS - 3)];
+    let mut at = start;
+    while at < end {
+        let vectors = CHUNK.min((end - at) / V::WORDS);
+        // SAFETY: every column holds `end` words, and `at + vectors * WORDS <= end`.
+        unsafe {
+            let lower = lower.map(|column| column.add(at));
+            for subset in 0..1usize << upper.len() {
+                let out = &mut out[subset << LOWER..][..1 << LOWER];
+                let members = subset.count_ones() as usize + usize::from(base.is_some());
+                let product: *const u64 = match members {
+                    0 => std::ptr::null(),
+                    1 if subset == 0 => base.map_or(std::ptr::null(), |base| base.as_ptr().add(at)),
+                    1 => upper[subset.trailing_zeros() as usize].as_ptr().add(at),
+                    _ => {
+                        // One more input than a subset that is done already.
+                        let top = subset.ilog2() as usize;
+                        let rest = subset & !(1 << top);
+                        let column = upper[top].as_ptr().add(at);
+                        let (done, free) = buffer.split_at_mut(subset);
+                        let target = &mut free[0];
+                        for (i, product) in target[..vectors].iter_mut().enumerate() {
+                            let part = match (rest, base) {
+                                (0, Some(base)) => V::load(base.as_ptr().add(at + i * V::WORDS)),
+                                _ if rest.count_ones() as usize + usize::from(base.is_some()) == 1 => {
+                                    V::load(
+                                        upper[rest.trailing_zeros() as usize].as_ptr().add(at + i * V::WORDS),
+                                    )
+                                }
+                                _ => done[rest][i],
+                            };
+                            *product = part.and(V::load(column.add(i * V::WORDS)));
+                        }
+                        target.as_ptr().cast()
+                    }
+                };
+                match members {
+                    0 => lower_counts::<V, LOWER, false>(product, lower, vectors, out),
+                    _ => lower_counts::<V, LOWER, true>(product, lower, vectors, out),
+                }
+            }
+        }
+        at += vectors * V::WORDS;
+    }
+}
+
+/// Inputs counted by AND and popcount at the most, the base not among them.
+const MAX_SUBSET_INPUTS: usize = super::HISTOGRAM_ARITY - 1;
+
+/// Adds the counts of all subsets of the lower columns, each together with `product` where it is given.
+///
+/// # Safety
+/// `vectors` vectors must be readable at each pointer (at `product` only if `PRODUCT`), and be at most the counter's limit.
+#[inline(always)]
+unsafe fn lower_counts<V: Vector, const LOWER: usize, const PRODUCT: bool>(
+    product: *const u64,
+    lower: [*const u64; LOWER],
+    vectors: usize,
+    out: &mut [u32],
+) {
+    let mut counters = [V::counter(); 8];
+    for i in 0..vectors {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = i * V::WORDS;
+            let mut add = |subset: usize, vector: V| counters[subset] = V::add(counters[subset], vector);
+            let a = V::load(lower[0].add(at));
+            let a = if PRODUCT {
+                let product = V::load(product.add(at));
+                add(0, product);
+                let a = a.and(product);
+                add(1, a);
+                if LOWER > 1 {
+                    let b = V::load(lower[1].add(at)).and(product);
+                    add(2, b);
+                }
+                if LOWER > 2 {
+                    let c = V::load(lower[2].add(at)).and(product);
+                    add(4, c);
+                }
+                a
+            } else {
+                a
+            };
+            if LOWER > 1 {
+                let b = V::load(lower[1].add(at));
+                let ab = a.and(b);
+                add(3, ab);
+                if LOWER > 2 {
+                    let c = V::load(lower[2].add(at));
+                    add(5, a.and(c));
+                    add(7, ab.and(c));
+                    add(6, if PRODUCT { b.and(c).and(V::load(product.add(at))) } else { b.and(c) });
+                }
+            }
+        }
+    }
+    for (count, counter) in out.iter_mut().zip(counters) {
+        *count += V::total(counter) as u32;
+    }
+}

@@ -1,0 +1,295 @@
+//! The vector of each level, and how it counts its ones. All intrinsics are here.
+
+/// A vector of whole words. The methods are to be inlined into functions compiled for the vector's level.
+pub(super) trait Vector: Copy {
+    /// Words in a vector.
+    const WORDS: usize;
+    /// Vectors a [`Vector::Counter`] takes before it must be drained.
+    const COUNTER_LIMIT: usize;
+    /// Counts ones, lane by lane.
+    type Counter: Copy;
+
+    /// All bits zero.
+    fn zero() -> Self;
+    /// Loads a vector.
+    ///
+    /// # Safety
+    /// `WORDS` words must be readable at `from`.
+    unsafe fn load(from: *const u64) -> Self;
+    /// Stores a vector.
+    ///
+    /// # Safety
+    /// `WORDS` words must be writable at `to`.
+    unsafe fn store(self, to: *mut u64);
+    /// Bitwise and.
+    fn and(self, other: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Bitwise not.
+    fn not(self) -> Self;
+    /// `one` where `select` is one, else `zero`.
+    fn mux(select: Self, zero: Self, one: Self) -> Self;
+
+    /// A counter at zero.
+    fn counter() -> Self::Counter;
+    /// Adds the ones of a vector.
+    fn add(counter: Self::Counter, vector: Self) -> Self::Counter;
+    /// The ones counted.
+    fn total(counter: Self::Counter) -> u64;
+}
+
+/// A pair of words: enough for the target's default vectors (SSE2, NEON) and for plain registers.
+pub(super) type Portable = [u64; 2];
+
+impl Vector for [u64; 2] {
+    const WORDS: usize = 2;
+    const COUNTER_LIMIT: usize = usize::MAX;
+    type Counter = u64;
+
+    #[inline(always)]
+    fn zero() -> Self {
+        [0; 2]
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's promise; the read needs no alignment.
+        unsafe { from.cast::<Self>().read_unaligned() }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: the caller's promise; the write needs no alignment.
+        unsafe { to.cast::<Self>().write_unaligned(self) }
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        [self[0] & other[0], self[1] & other[1]]
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        [self[0] ^ other[0], self[1] ^ other[1]]
+    }
+    #[inline(always)]
+    fn not(self) -> Self {
+        [!self[0], !self[1]]
+    }
+    #[inline(always)]
+    fn mux(select: Self, zero: Self, one: Self) -> Self {
+        zero.xor(select.and(zero.xor(one)))
+    }
+    #[inline(always)]
+    fn counter() -> u64 {
+        0
+    }
+    #[inline(always)]
+    fn add(counter: u64, vector: Self) -> u64 {
+        counter + u64::from(vector[0].count_ones() + vector[1].count_ones())
+    }
+    #[inline(always)]
+    fn total(counter: u64) -> u64 {
+        counter
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Avx2, Avx512, has_avx2, has_avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::Vector;
+
+    /// Whether this machine runs the AVX2 level.
+    pub(crate) fn has_avx2() -> bool {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+    }
+
+    /// Whether this machine runs the AVX-512 level.
+    pub(crate) fn has_avx512() -> bool {
+        has_avx2()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+    }
+
+    /// 256 bits. Ones are counted per byte with two look-ups of a nibble each.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx2(__m256i);
+
+    // SAFETY (every block below): the methods are inlined only into functions compiled for AVX2, which
+    // `Kernels` calls only where `has_avx2` holds; loads and stores are unaligned and within the caller's promise.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    impl Vector for Avx2 {
+        const WORDS: usize = 4;
+        // A byte lane counts at most 8 a vector and holds 255.
+        const COUNTER_LIMIT: usize = 31;
+        type Counter = __m256i;
+
+        #[inline(always)]
+        fn zero() -> Self {
+            Avx2(unsafe { _mm256_setzero_si256() })
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const u64) -> Self {
+            Avx2(unsafe { _mm256_loadu_si256(from.cast()) })
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u64) {
+            unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+        }
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            Avx2(unsafe { _mm256_and_si256(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            Avx2(unsafe { _mm256_xor_si256(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn not(self) -> Self {
+            Avx2(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi8(-1)) })
+        }
+        #[inline(always)]
+        fn mux(select: Self, zero: Self, one: Self) -> Self {
+            Avx2(unsafe {
+                _mm256_or_si256(_mm256_and_si256(select.0, one.0), _mm256_andnot_si256(select.0, zero.0))
+            })
+        }
+        #[inline(always)]
+        fn counter() -> __m256i {
+            unsafe { _mm256_setzero_si256() }
+        }
+        #[inline(always)]
+        fn add(counter: __m256i, vector: Self) -> __m256i {
+            unsafe {
+                let ones = _mm256_setr_epi8(
+                    0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3,
+                    3, 4,
+                );
+                let nibble = _mm256_set1_epi8(15);
+                let low = _mm256_and_si256(vector.0, nibble);
+                let high = _mm256_and_si256(_mm256_srli_epi16(vector.0, 4), nibble);
+                let both = _mm256_add_epi8(_mm256_shuffle_epi8(ones, low), _mm256_shuffle_epi8(ones, high));
+                _mm256_add_epi8(counter, both)
+            }
+        }
+        #[inline(always)]
+        fn total(counter: __m256i) -> u64 {
+            unsafe {
+                let sums = _mm256_sad_epu8(counter, _mm256_setzero_si256());
+                let half = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+                (_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1)) as u64
+            }
+        }
+    }
+
+    /// 512 bits, ones counted per word by VPOPCNTDQ.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Avx512(__m512i);
+
+    // SAFETY (every block below): as for `Avx2`, with `has_avx512`.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    impl Vector for Avx512 {
+        const WORDS: usize = 8;
+        const COUNTER_LIMIT: usize = usize::MAX;
+        type Counter = __m512i;
+
+        #[inline(always)]
+        fn zero() -> Self {
+            Avx512(unsafe { _mm512_setzero_si512() })
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const u64) -> Self {
+            Avx512(unsafe { _mm512_loadu_si512(from.cast()) })
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u64) {
+            unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+        }
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_and_si512(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_xor_si512(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn not(self) -> Self {
+            Avx512(unsafe { _mm512_ternarylogic_epi64(self.0, self.0, self.0, 0x55) })
+        }
+        #[inline(always)]
+        fn mux(select: Self, zero: Self, one: Self) -> Self {
+            // The third operand is bit 0 of the index into the constant, the first is bit 2.
+            Avx512(unsafe { _mm512_ternarylogic_epi64(select.0, one.0, zero.0, 0xca) })
+        }
+        #[inline(always)]
+        fn counter() -> __m512i {
+            unsafe { _mm512_setzero_si512() }
+        }
+        #[inline(always)]
+        fn add(counter: __m512i, vector: Self) -> __m512i {
+            unsafe { _mm512_add_epi64(counter, _mm512_popcnt_epi64(vector.0)) }
+        }
+        #[inline(always)]
+        fn total(counter: __m512i) -> u64 {
+            unsafe { _mm512_reduce_add_epi64(counter) as u64 }
+        }
+    }
+}
+
+/// One word: what is left over after whole vectors.
+impl Vector for u64 {
+    const WORDS: usize = 1;
+    const COUNTER_LIMIT: usize = usize::MAX;
+    type Counter = u64;
+
+    #[inline(always)]
+    fn zero() -> Self {
+        0
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { *from }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { *to = self }
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        self & other
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+    #[inline(always)]
+    fn not(self) -> Self {
+        !self
+    }
+    #[inline(always)]
+    fn mux(select: Self, zero: Self, one: Self) -> Self {
+        zero ^ (select & (zero ^ one))
+    }
+    #[inline(always)]
+    fn counter() -> u64 {
+        0
+    }
+    #[inline(always)]
+    fn add(counter: u64, vector: Self) -> u64 {
+        counter + u64::from(vector.count_ones())
+    }
+    #[inline(always)]
+    fn total(counter: u64) -> u64 {
+        counter
+    }
+}
