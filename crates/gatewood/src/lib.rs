@@ -5,12 +5,15 @@
 //! - [`bits`]: [`bits::BitMatrix`], one column of packed bits per input, and the counting and evaluating kernels;
 //! - [`circuit`]: [`circuit::TruthTable`], [`circuit::Tree`] (the full tree of the paper);
 //! - [`learn`]: settings, the greedy tree, hill climbing;
-//! - [`model`]: a circuit with its names and its file.
+//! - [`model`]: a circuit with its names and its file;
+//! - [`random`]: the streams all randomness comes from.
 
 pub mod bits;
 pub mod circuit;
 mod error;
 pub mod learn;
+mod memory;
 pub mod model;
+pub mod random;
 
 pub use error::{Error, Result};

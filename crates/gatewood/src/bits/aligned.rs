@@ -3,7 +3,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::BLOCK_WORDS;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// 512 bits, aligned as the widest vector load likes them.
 #[derive(Clone, Copy)]
@@ -22,6 +22,7 @@ impl AlignedWords {
     /// # Errors
     /// When the memory is not to be had.
     pub fn zeros(words: usize) -> Result<Self> {
+        memory::check(words.saturating_mul(8))?;
         let blocks_needed = words.div_ceil(BLOCK_WORDS);
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(blocks_needed).map_err(|_| {

@@ -19,6 +19,7 @@ pub use grove::{Grove, Target, VoteTree};
 pub use lower::{CLASS_OUTPUT, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use table::TruthTable;
+pub(crate) use tree::Shape;
 pub use tree::Tree;
 
 /// The largest arity of a gate: 4,096 addresses.

@@ -1,11 +1,13 @@
 //! Counting rows in which several columns are all one.
 
+use std::mem::MaybeUninit;
+
 use super::levels;
 use super::vector::Vector;
 
 /// Vectors a column is worked through at a time: few enough that all products of a chunk stay in the first-level
 /// cache and a byte-wise counter does not overflow.
-const CHUNK: usize = 16;
+const CHUNK: usize = 31;
 
 /// Largest number of inputs besides the three that are kept in registers.
 const MAX_UPPER: usize = 9;
@@ -104,7 +106,7 @@ fn and_counts_chunks<V: Vector, const LOWER: usize>(
     assert!(base.iter().chain(inputs).all(|column| column.len() >= end));
     let lower: [*const u64; LOWER] = std::array::from_fn(|j| lower[j].as_ptr());
     // `products[s]`: the AND of the base and the upper inputs in subset `s`, for this chunk.
-    let mut buffer = [[V::zero(); CHUNK]; 1 << (MAX_SUBSET_INPUTS - 3)];
+    let mut buffer = [[const { MaybeUninit::<V>::uninit() }; CHUNK]; 1 << (MAX_SUBSET_INPUTS - 3)];
     let mut at = start;
     while at < end {
         let vectors = CHUNK.min((end - at) / V::WORDS);
@@ -133,9 +135,10 @@ fn and_counts_chunks<V: Vector, const LOWER: usize>(
                                         upper[rest.trailing_zeros() as usize].as_ptr().add(at + i * V::WORDS),
                                     )
                                 }
-                                _ => done[rest][i],
+                                // Written above, when its subset was reached.
+                                _ => done[rest][i].assume_init(),
                             };
-                            *product = part.and(V::load(column.add(i * V::WORDS)));
+                            product.write(part.and(V::load(column.add(i * V::WORDS))));
                         }
                         target.as_ptr().cast()
                     }

@@ -15,6 +15,7 @@
 mod count;
 mod evaluate;
 mod histogram;
+mod partition;
 mod vector;
 
 use std::sync::OnceLock;
@@ -23,7 +24,7 @@ use super::{WORD_BITS, words_for};
 use crate::circuit::MAX_ARITY;
 
 /// From this many inputs on, rows are counted by their address instead of by AND and popcount.
-const HISTOGRAM_ARITY: usize = 9;
+pub(crate) const HISTOGRAM_ARITY: usize = 9;
 
 /// A set of instructions the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,6 +205,16 @@ impl Kernels {
             out[1 << input] = single;
         }
         and_counts_to_addresses(out);
+    }
+
+    /// Parts the first `rows` bits of a column: those at zeros of the mask go to `zeros`, those at ones to `ones`, each
+    /// in their order. Both targets must be zero beforehand.
+    ///
+    /// # Panics
+    /// When a slice is too short.
+    pub fn partition(self, column: &[u64], mask: &[u64], rows: usize, zeros: &mut [u64], ones: &mut [u64]) {
+        let words = words_for(rows);
+        dispatch!(self, partition::partition(&column[..words], &mask[..words], rows, zeros, ones));
     }
 
     /// Writes the output of a truth table for every row, padding rows included: clear the tail afterwards.

@@ -36,6 +36,20 @@ pub(super) trait Vector: Copy {
     fn add(counter: Self::Counter, vector: Self) -> Self::Counter;
     /// The ones counted.
     fn total(counter: Self::Counter) -> u64;
+
+    /// The bits of a word at the ones of a mask, moved together at the low end.
+    #[inline(always)]
+    fn extract(word: u64, mask: u64) -> u64 {
+        let mut left = mask;
+        let mut bits = 0;
+        let mut at = 0;
+        while left != 0 {
+            bits |= (word >> left.trailing_zeros() & 1) << at;
+            left &= left - 1;
+            at += 1;
+        }
+        bits
+    }
 }
 
 /// A pair of words: enough for the target's default vectors (SSE2, NEON) and for plain registers.
@@ -187,6 +201,10 @@ mod x86 {
                 (_mm_cvtsi128_si64(half) + _mm_extract_epi64(half, 1)) as u64
             }
         }
+        #[inline(always)]
+        fn extract(word: u64, mask: u64) -> u64 {
+            unsafe { _pext_u64(word, mask) }
+        }
     }
 
     /// 512 bits, ones counted per word by VPOPCNTDQ.
@@ -240,6 +258,10 @@ mod x86 {
         #[inline(always)]
         fn total(counter: __m512i) -> u64 {
             unsafe { _mm512_reduce_add_epi64(counter) as u64 }
+        }
+        #[inline(always)]
+        fn extract(word: u64, mask: u64) -> u64 {
+            unsafe { _pext_u64(word, mask) }
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Watching long work, and stopping it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Error, Result};
+
+/// How far the work is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Units of work done.
+    pub done: u64,
+    /// Units of work in all.
+    pub total: u64,
+}
+
+/// Hears of progress and may stop the work. Called from any thread, many times a second at the most.
+pub trait Observer: Sync {
+    /// Some work was done.
+    fn progress(&self, progress: Progress) {
+        let _ = progress;
+    }
+
+    /// Whether the work should stop; it then ends with [`Error::is_cancelled`].
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that does nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ignore;
+
+impl Observer for Ignore {}
+
+/// Adds up the work of all threads for an observer.
+pub(crate) struct Tracker<'a> {
+    observer: &'a dyn Observer,
+    done: AtomicU64,
+    total: u64,
+}
+
+impl<'a> Tracker<'a> {
+    pub(crate) fn new(observer: &'a dyn Observer, total: u64) -> Self {
+        Self { observer, done: AtomicU64::new(0), total }
+    }
+
+    /// Reports work done.
+    ///
+    /// # Errors
+    /// When the observer wants to stop.
+    pub(crate) fn advance(&self, units: u64) -> Result<()> {
+        let done = self.done.fetch_add(units, Ordering::Relaxed) + units;
+        self.observer.progress(Progress { done: done.min(self.total), total: self.total });
+        if self.observer.stop() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,127 @@
+//! Rows in the order of their class.
+
+use crate::bits::kernels::Kernels;
+use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, words_for};
+use crate::{Error, Result};
+
+/// A copy of the training rows ordered by class, so that counting a class is counting a range of words.
+///
+/// Each column holds the rows of class 0 in their order, padded with zeros to whole blocks, then those of class 1,
+/// padded likewise.
+#[derive(Debug, Clone)]
+pub struct TrainingView {
+    columns: usize,
+    /// Rows of each class.
+    rows: [u32; 2],
+    /// Words of class 0, padding included; class 1 starts there.
+    split: usize,
+    /// Words of a column.
+    stride: usize,
+    words: AlignedWords,
+    /// For each column, the ones of each class.
+    ones: Vec<[u32; 2]>,
+}
+
+impl TrainingView {
+    /// Orders the rows by their labels, 0 or 1.
+    ///
+    /// # Errors
+    /// When there are no rows or columns, a label is neither 0 nor 1, a class has no row, the labels are not one a row,
+    /// or the memory is not to be had.
+    pub fn new(bits: BitView<'_>, labels: &[u32], kernels: Kernels) -> Result<Self> {
+        if bits.rows() == 0 || bits.columns() == 0 {
+            return Err(Error::data(format!(
+                "nothing to learn from: {} rows of {} bits",
+                bits.rows(),
+                bits.columns()
+            )));
+        }
+        if labels.len() != bits.rows() {
+            return Err(Error::data(format!("{} labels for {} rows", labels.len(), bits.rows())));
+        }
+        if u32::try_from(labels.len()).is_err() || u32::try_from(bits.columns()).is_err() {
+            return Err(Error::too_large(format!(
+                "{} rows of {} bits: the limit is 2^32",
+                bits.rows(),
+                bits.columns()
+            )));
+        }
+        if let Some(row) = labels.iter().position(|&label| label > 1) {
+            return Err(Error::data(format!(
+                "row {row} has label {}: a tree learns two classes, 0 and 1",
+                labels[row]
+            )));
+        }
+        let mut classes = vec![0u64; words_for(labels.len())];
+        for (row, &label) in labels.iter().enumerate() {
+            classes[row / WORD_BITS] |= u64::from(label) << (row % WORD_BITS);
+        }
+        let ones = kernels.popcount(&classes) as usize;
+        let rows = [labels.len() - ones, ones];
+        if let Some(missing) = rows.iter().position(|&rows| rows == 0) {
+            return Err(Error::data(format!(
+                "all {} rows are of class {}: nothing to tell apart",
+                labels.len(),
+                1 - missing
+            )));
+        }
+        let split = padded_words_for(rows[0]);
+        let stride = split + padded_words_for(rows[1]);
+        let words = stride.checked_mul(bits.columns()).ok_or_else(|| {
+            Error::too_large(format!("{} rows of {} bits do not fit in memory", bits.rows(), bits.columns()))
+        })?;
+        let mut words = AlignedWords::zeros(words)?;
+        let mut column_ones = Vec::with_capacity(bits.columns());
+        for (column, target) in words.chunks_exact_mut(stride).enumerate() {
+            let (zeros, ones) = target.split_at_mut(split);
+            kernels.partition(bits.column(column), &classes, rows[0] + rows[1], zeros, ones);
+            column_ones.push([kernels.popcount(zeros) as u32, kernels.popcount(ones) as u32]);
+        }
+        let rows = rows.map(|rows| rows as u32);
+        Ok(Self { columns: bits.columns(), rows, split, stride, words, ones: column_ones })
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Rows of each class.
+    pub fn rows(&self) -> [u32; 2] {
+        self.rows
+    }
+
+    /// Words of a column, both classes with their padding.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// A column, both classes.
+    pub fn column(&self, column: usize) -> &[u64] {
+        &self.words[column * self.stride..][..self.stride]
+    }
+
+    /// The ones of each class in a column.
+    pub fn ones(&self, column: usize) -> [u32; 2] {
+        self.ones[column]
+    }
+
+    /// The two classes of a column of this shape.
+    pub fn classes<'c>(&self, column: &'c [u64]) -> [&'c [u64]; 2] {
+        let (zeros, ones) = column.split_at(self.split);
+        [zeros, ones]
+    }
+
+    /// Zeroes the padding of a column of this shape.
+    pub fn clear_padding(&self, column: &mut [u64]) {
+        let (zeros, ones) = column.split_at_mut(self.split);
+        for (class, rows) in [zeros, ones].into_iter().zip(self.rows) {
+            let (full, rest) = (rows as usize / WORD_BITS, rows as usize % WORD_BITS);
+            if let Some((partial, padding)) = class[full..].split_first_mut() {
+                *partial &= (1 << rest) - 1;
+                padding.fill(0);
+            }
+        }
+        debug_assert!(self.split.is_multiple_of(BLOCK_WORDS));
+    }
+}
