@@ -54,7 +54,7 @@ impl Stream {
     /// When the limit is zero.
     pub fn below(&mut self, limit: u32) -> u32 {
         assert!(limit > 0);
-        (u64::from(self.0.next_u32()) * u64::from(limit) >> 32) as u32
+        ((u64::from(self.0.next_u32()) * u64::from(limit)) >> 32) as u32
     }
 
     /// A number from 0 up to but not 1, with 53 random bits.
@@ -66,7 +66,7 @@ impl Stream {
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             // Positions past 2^32 are drawn from 64 bits.
-            let pick = (u128::from(self.bits()) * (last as u128 + 1) >> 64) as usize;
+            let pick = ((u128::from(self.bits()) * (last as u128 + 1)) >> 64) as usize;
             items.swap(last, pick);
         }
     }
