@@ -3,6 +3,7 @@
 //! Data flows one way, and so do the modules' dependencies:
 //!
 //! - [`bits`]: [`bits::BitMatrix`], one column of packed bits per input, and the counting and evaluating kernels;
+//! - [`encode`]: raw columns to bits, and labels to classes;
 //! - [`circuit`]: [`circuit::TruthTable`], [`circuit::Tree`] (the full tree of the paper);
 //! - [`learn`]: settings, the greedy tree, hill climbing;
 //! - [`model`]: a circuit with its names and its file;
@@ -10,6 +11,7 @@
 
 pub mod bits;
 pub mod circuit;
+pub mod encode;
 mod error;
 pub mod learn;
 mod memory;

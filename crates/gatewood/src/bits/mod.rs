@@ -13,6 +13,7 @@ mod transpose;
 
 pub use aligned::AlignedWords;
 pub use matrix::{BitMatrix, BitView};
+pub(crate) use transpose::transpose_block;
 pub use transpose::transpose_packed;
 
 /// Rows in one word.

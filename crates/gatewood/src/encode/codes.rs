@@ -1,0 +1,154 @@
+//! Compact storage of one column: codes of one, two or four bytes, and the dictionary they point into.
+
+/// One small number per row: the position of the row's value in a list of distinct values.
+///
+/// Takes one byte a row while there are at most 256 values, two up to 65,536, then four.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Codes {
+    /// Codes under 256.
+    U8(Vec<u8>),
+    /// Codes under 65,536.
+    U16(Vec<u16>),
+    /// Any codes.
+    U32(Vec<u32>),
+}
+
+impl Codes {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Self::U8(Vec::new())
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U8(codes) => codes.len(),
+            Self::U16(codes) => codes.len(),
+            Self::U32(codes) => codes.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The code of one row.
+    #[inline]
+    pub fn get(&self, row: usize) -> usize {
+        match self {
+            Self::U8(codes) => usize::from(codes[row]),
+            Self::U16(codes) => usize::from(codes[row]),
+            Self::U32(codes) => codes[row] as usize,
+        }
+    }
+
+    /// Appends one row, widening the codes when needed.
+    #[inline]
+    pub fn push(&mut self, code: u32) {
+        match self {
+            Self::U8(codes) if code < 1 << 8 => codes.push(code as u8),
+            Self::U16(codes) if code < 1 << 16 => codes.push(code as u16),
+            Self::U32(codes) => codes.push(code),
+            _ => self.widen_and_push(code),
+        }
+    }
+
+    #[cold]
+    fn widen_and_push(&mut self, code: u32) {
+        *self = match (&*self, code) {
+            (Self::U8(codes), ..=0xffff) => Self::U16(codes.iter().map(|&code| code.into()).collect()),
+            (Self::U8(codes), _) => Self::U32(codes.iter().map(|&code| code.into()).collect()),
+            (Self::U16(codes), _) => Self::U32(codes.iter().map(|&code| code.into()).collect()),
+            (Self::U32(codes), _) => Self::U32(codes.clone()),
+        };
+        self.push(code);
+    }
+
+    /// All codes, in the order of the rows.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// The largest code, if there is any.
+    pub fn max(&self) -> Option<usize> {
+        match self {
+            Self::U8(codes) => codes.iter().max().map(|&code| usize::from(code)),
+            Self::U16(codes) => codes.iter().max().map(|&code| usize::from(code)),
+            Self::U32(codes) => codes.iter().max().map(|&code| code as usize),
+        }
+    }
+
+    /// The codes of the given rows, in that order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::U8(codes) => Self::U8(rows.iter().map(|&row| codes[row]).collect()),
+            Self::U16(codes) => Self::U16(rows.iter().map(|&row| codes[row]).collect()),
+            Self::U32(codes) => Self::U32(rows.iter().map(|&row| codes[row]).collect()),
+        }
+    }
+}
+
+impl Default for Codes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FromIterator<u32> for Codes {
+    fn from_iter<I: IntoIterator<Item = u32>>(codes: I) -> Self {
+        let mut all = Self::new();
+        codes.into_iter().for_each(|code| all.push(code));
+        all
+    }
+}
+
+/// Texts in one allocation, each found by its position.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Strings {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Strings {
+    /// No texts yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no texts.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Appends a text.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    /// One text.
+    pub fn get(&self, index: usize) -> &str {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[index]]
+    }
+
+    /// All texts, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Strings {
+    fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> Self {
+        let mut all = Self::new();
+        texts.into_iter().for_each(|text| all.push(text.as_ref()));
+        all
+    }
+}

@@ -1,0 +1,158 @@
+//! The fitted encoder: which raw columns it reads, and what each bit tests.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, Table, fit, transform};
+use crate::bits::BitMatrix;
+use crate::{Error, Result};
+
+/// Turns raw rows into bits, each bit a [`super::Test`] of one raw column.
+///
+/// Fitted on training rows with [`Encoder::fit`], then applied to any table that has the same columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    /// Columns of the table it was fitted on.
+    pub(super) width: usize,
+    pub(super) inputs: Vec<Input>,
+    pub(super) bits: Vec<BitMeaning>,
+}
+
+/// A raw column that an encoder reads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// Its position in the table the encoder was fitted on.
+    pub position: usize,
+    /// What it holds.
+    pub kind: Kind,
+    /// The categories with a bit of their own, sorted, where there is a bit for all others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+}
+
+impl Encoder {
+    /// Fits an encoder to all rows of a table.
+    ///
+    /// # Errors
+    /// When a setting is out of range, there are no rows, or no bit is left.
+    pub fn fit(table: &Table, settings: &EncodeSettings) -> Result<(Self, EncodeReport)> {
+        fit::fit(table, None, settings)
+    }
+
+    /// Fits an encoder to some rows of a table, the training rows.
+    ///
+    /// # Errors
+    /// As [`Encoder::fit`]; also when a row does not exist.
+    pub fn fit_rows(
+        table: &Table,
+        rows: &[usize],
+        settings: &EncodeSettings,
+    ) -> Result<(Self, EncodeReport)> {
+        fit::fit(table, Some(rows), settings)
+    }
+
+    /// The encoder of ready bits: takes a table of `columns` bits as it is.
+    pub fn identity(columns: usize) -> Self {
+        let inputs = (0..columns)
+            .map(|position| Input {
+                name: format!("bit_{position}"),
+                position,
+                kind: Kind::Bit,
+                categories: Vec::new(),
+            })
+            .collect();
+        let bits = (0..columns as u32).map(|column| BitMeaning { column, test: super::Test::Set }).collect();
+        Self { width: columns, inputs, bits }
+    }
+
+    /// Turns raw rows into bits.
+    ///
+    /// # Errors
+    /// When a column is not there or does not hold what it held in training, or the memory is not to be had.
+    pub fn transform(&self, table: &Table) -> Result<BitMatrix> {
+        transform::transform(self, table)
+    }
+
+    /// Number of bits.
+    pub fn bits(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// Number of columns of the table it was fitted on, those left out included.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The raw columns that it reads.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// What each bit means.
+    pub fn meanings(&self) -> &[BitMeaning] {
+        &self.bits
+    }
+
+    /// What a bit means, in words: "age > 37.5".
+    ///
+    /// # Panics
+    /// When there is no such bit.
+    pub fn describe(&self, bit: usize) -> String {
+        let BitMeaning { column, test } = &self.bits[bit];
+        let input = &self.inputs[*column as usize];
+        test.describe(&input.name, input.kind == Kind::Date)
+    }
+
+    /// The encoder of the given bits only, in that order; columns that no bit reads are no longer asked for.
+    ///
+    /// # Errors
+    /// When there is no such bit.
+    pub fn select(&self, bits: &[usize]) -> Result<Self> {
+        if let Some(bit) = bits.iter().find(|&&bit| bit >= self.bits.len()) {
+            return Err(Error::data(format!("there is no bit {bit}: there are {}", self.bits.len())));
+        }
+        let mut used = vec![false; self.inputs.len()];
+        bits.iter().for_each(|&bit| used[self.bits[bit].column as usize] = true);
+        let mut renumbered = vec![0; self.inputs.len()];
+        let mut inputs = Vec::new();
+        for (column, input) in self.inputs.iter().enumerate().filter(|&(column, _)| used[column]) {
+            renumbered[column] = inputs.len() as u32;
+            inputs.push(input.clone());
+        }
+        let bits = bits
+            .iter()
+            .map(|&bit| BitMeaning {
+                column: renumbered[self.bits[bit].column as usize],
+                test: self.bits[bit].test.clone(),
+            })
+            .collect();
+        Ok(Self { width: self.width, inputs, bits })
+    }
+
+    /// Checks an encoder that was read from a file.
+    ///
+    /// # Errors
+    /// Names the first thing that is not as it should be.
+    pub fn validate(&self) -> Result<()> {
+        for (index, BitMeaning { column, test }) in self.bits.iter().enumerate() {
+            let Some(input) = self.inputs.get(*column as usize) else {
+                return Err(Error::file(format!(
+                    "bit {index} of the encoder reads column {column}, which is not there"
+                )));
+            };
+            if !test.suits(input.kind) {
+                return Err(Error::file(format!(
+                    "bit {index} of the encoder cannot test column \"{}\", which holds {}",
+                    input.name, input.kind
+                )));
+            }
+        }
+        match self.inputs.iter().find(|input| !input.categories.is_sorted()) {
+            Some(input) => {
+                Err(Error::file(format!("the categories of column \"{}\" are not sorted", input.name)))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Fits an encoder: which bits each raw column gives.
+
+use std::collections::HashMap;
+
+use super::cuts::quantile_cuts;
+use super::prune::{Verdict, prune};
+use super::{
+    BitMeaning, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues, Input,
+    Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, words,
+};
+use crate::{Error, Result};
+
+/// Thresholds of plain numbers are placed by at most this many rows.
+const SAMPLE_ROWS: usize = 1 << 18;
+
+const DAY: f64 = 86_400.0;
+
+pub(super) fn fit(
+    table: &Table,
+    rows: Option<&[usize]>,
+    settings: &EncodeSettings,
+) -> Result<(Encoder, EncodeReport)> {
+    settings.check()?;
+    if let Some(row) = rows.into_iter().flatten().find(|&&row| row >= table.rows()) {
+        return Err(Error::data(format!("there is no row {row}: there are {}", table.rows())));
+    }
+    if rows.map_or(table.rows(), <[usize]>::len) == 0 {
+        return Err(Error::data("there are no rows to fit an encoder to"));
+    }
+    check_names(table, settings)?;
+    let draft = draft(table, rows, settings);
+    let verdicts = prune(&draft.encoder, table, rows, settings)?;
+    finish(table, draft, &verdicts)
+}
+
+fn check_names(table: &Table, settings: &EncodeSettings) -> Result<()> {
+    if settings.columns.is_empty() {
+        return Ok(());
+    }
+    let names: std::collections::HashSet<_> = (0..table.columns()).map(|column| table.name(column)).collect();
+    match settings.columns.keys().find(|name| !names.contains(name.as_str())) {
+        Some(name) => Err(Error::setting(format!("there is no column \"{name}\" to be encoded as asked"))),
+        None => Ok(()),
+    }
+}
+
+/// All bits that the columns give, before any is dropped; one input per raw column.
+struct Draft {
+    encoder: Encoder,
+    outcomes: Vec<Outcome>,
+}
+
+/// What one column gives.
+struct Offer {
+    tests: Vec<Test>,
+    outcome: Outcome,
+    categories: Vec<String>,
+}
+
+impl Offer {
+    fn new(tests: Vec<Test>, outcome: Outcome) -> Self {
+        Self { tests, outcome, categories: Vec::new() }
+    }
+
+    fn nothing(outcome: Outcome) -> Self {
+        Self::new(Vec::new(), outcome)
+    }
+}
+
+fn draft(table: &Table, rows: Option<&[usize]>, settings: &EncodeSettings) -> Draft {
+    let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
+    let numbers = (0..table.columns()).filter(is_number).count();
+    let number_bits = settings.number_bits.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
+    let mut encoder = Encoder { width: table.columns(), inputs: Vec::new(), bits: Vec::new() };
+    let mut outcomes = Vec::new();
+    for position in 0..table.columns() {
+        let name = table.name(position).into_owned();
+        let own = settings.column(&name);
+        let most = own.bits.unwrap_or(number_bits) as usize;
+        let kept = own.treatment.is_some();
+        let offer = match table.column(position) {
+            _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),
+            Some(Column::Number(numbers)) => offer_numbers(&name, numbers, rows, most, kept, settings),
+            Some(Column::Date(moments)) => offer_dates(moments, rows, most),
+            Some(Column::Text(texts)) => {
+                let (categories, words) =
+                    (own.bits.unwrap_or(settings.categories), own.bits.unwrap_or(settings.words));
+                offer_texts(texts, rows, categories as usize, words as usize, own.treatment)
+            }
+            None if table.kind(position) == Kind::Bit => Offer::new(vec![Test::Set], Outcome::Ready),
+            None => Offer::new(
+                pixel_tests(own.bits.unwrap_or(settings.pixel_bits), settings.pixel_code),
+                Outcome::Pixel,
+            ),
+        };
+        encoder.inputs.push(Input {
+            name,
+            position,
+            kind: table.kind(position),
+            categories: offer.categories,
+        });
+        let column = position as u32;
+        encoder.bits.extend(offer.tests.into_iter().map(|test| BitMeaning { column, test }));
+        outcomes.push(offer.outcome);
+    }
+    Draft { encoder, outcomes }
+}
+
+fn pixel_tests(bits: u32, code: PixelCode) -> Vec<Test> {
+    let most_significant = || (8 - bits.min(8) as u8..8).rev();
+    match code {
+        PixelCode::Binary => most_significant().map(Test::PixelBit).collect(),
+        PixelCode::Gray => most_significant().map(Test::GrayBit).collect(),
+        PixelCode::Thermometer => {
+            // As many byte values on each side of all thresholds, give or take one.
+            let bits = bits.min(255);
+            (1..=bits).map(|cut| Test::Above(f64::from(256 * cut / (bits + 1)) - 0.5)).collect()
+        }
+    }
+}
+
+/// The distinct numbers of a column with how many rows hold each, ascending; and how many rows hold none.
+struct Distinct {
+    values: Vec<(f64, usize)>,
+    missing: usize,
+    /// Rows looked at.
+    rows: usize,
+}
+
+fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
+    let count = rows.map_or(numbers.len(), <[usize]>::len);
+    let nth = |index: usize| rows.map_or(index, |rows| rows[index]);
+    let mut values: Vec<(f64, usize)> = match numbers {
+        Numbers::Coded { codes, values } => {
+            let mut counts = vec![0usize; values.len()];
+            match rows {
+                Some(rows) => rows.iter().for_each(|&row| counts[codes.get(row)] += 1),
+                None => codes.iter().for_each(|code| counts[code] += 1),
+            }
+            values.iter().copied().zip(counts).filter(|value| value.1 > 0).collect()
+        }
+        Numbers::Sparse { values, .. } if rows.is_none() => {
+            let zeros = (0.0, count - values.len());
+            std::iter::once(zeros)
+                .chain(values.iter().map(|&value| (value, 1)))
+                .filter(|value| value.1 > 0)
+                .collect()
+        }
+        _ if count > SAMPLE_ROWS => {
+            // One row from each stretch, at a place that does not keep step with the data.
+            let place = |index: usize| (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            let stretch = |index: usize| index * count / SAMPLE_ROWS;
+            let pick = |index: usize| {
+                let (from, to) = (stretch(index), stretch(index + 1));
+                from + place(index) as usize % (to - from)
+            };
+            (0..SAMPLE_ROWS).map(|index| (numbers.get(nth(pick(index))), 1)).collect()
+        }
+        _ => (0..count).map(|index| (numbers.get(nth(index)), 1)).collect(),
+    };
+    let rows = values.iter().map(|value| value.1).sum();
+    let missing = values.iter().filter(|value| value.0.is_nan()).map(|value| value.1).sum();
+    values.retain(|value| !value.0.is_nan());
+    // Adding zero makes one value of -0 and 0.
+    values.iter_mut().for_each(|value| value.0 += 0.0);
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    values.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+    Distinct { values, missing, rows }
+}
+
+fn offer_numbers(
+    name: &str,
+    numbers: &Numbers,
+    rows: Option<&[usize]>,
+    most: usize,
+    kept: bool,
+    settings: &EncodeSettings,
+) -> Offer {
+    let found = distinct(numbers, rows);
+    let total = rows.map_or(numbers.len(), <[usize]>::len);
+    // A sample can miss the few gaps there are.
+    let any_missing = found.missing > 0
+        || (found.rows < total && (0..total).any(|i| numbers.get(rows.map_or(i, |rows| rows[i])).is_nan()));
+    let values = &found.values;
+    let missing = any_missing.then_some(Test::Missing);
+    if values.len() + usize::from(any_missing) < 2 {
+        return Offer::nothing(Outcome::Constant);
+    }
+    if !kept && is_identifier(name, &found, total) {
+        return Offer::nothing(Outcome::Identifier);
+    }
+    let integers = values.iter().all(|value| value.0.fract() == 0.0);
+    if settings.few_values == FewValues::Values
+        && integers
+        && values.len() > 2
+        && values.len() <= settings.few_limit as usize
+        && values.len() <= most
+    {
+        let tests = values.iter().map(|value| Test::Equals(value.0)).chain(missing).collect();
+        return Offer::new(tests, Outcome::Values);
+    }
+    let tests = quantile_cuts(values, most).into_iter().map(Test::Above).chain(missing).collect();
+    Offer::new(tests, Outcome::Thresholds)
+}
+
+/// Whether integers look like the names of rows: all distinct, and from a range hardly larger than their number, or
+/// so called.
+fn is_identifier(name: &str, found: &Distinct, rows: usize) -> bool {
+    let values = &found.values;
+    if found.missing > 0 || values.len() != found.rows || values.iter().any(|value| value.0.fract() != 0.0) {
+        return false;
+    }
+    let called_so = {
+        let name = name.to_lowercase();
+        matches!(name.as_str(), "id" | "index" | "row" | "rowid" | "row_id" | "unnamed: 0" | "uuid")
+            || name.ends_with("_id")
+            || name.ends_with(" id")
+    };
+    let range = values[values.len() - 1].0 - values[0].0 + 1.0;
+    (called_so && rows >= 10) || (rows >= 50 && range <= 4.0 * rows as f64)
+}
+
+fn offer_dates(moments: &Numbers, rows: Option<&[usize]>, most: usize) -> Offer {
+    let found = distinct(moments, rows);
+    let values = &found.values;
+    let mut tests: Vec<Test> = quantile_cuts(values, most).into_iter().map(Test::Above).collect();
+    if let (Some(first), Some(last)) = (values.first(), values.last()) {
+        let days = (last.0 - first.0) / DAY;
+        let mut part = |part: DatePart, thresholds: std::ops::Range<u8>| {
+            tests.extend(thresholds.map(|threshold| Test::DatePart(part, f64::from(threshold) + 0.5)));
+        };
+        if days > 60.0 {
+            part(DatePart::Month, 1..12);
+        }
+        if days > 14.0 {
+            part(DatePart::Weekday, 1..7);
+        }
+        if days > 1.0 && values.iter().any(|value| DatePart::Hour.of(value.0) != DatePart::Hour.of(first.0)) {
+            part(DatePart::Hour, 0..23);
+        }
+    }
+    tests.extend((found.missing > 0).then_some(Test::Missing));
+    if values.len() + usize::from(found.missing > 0) < 2 {
+        return Offer::nothing(Outcome::Constant);
+    }
+    Offer::new(tests, Outcome::Dates)
+}
+
+fn offer_texts(
+    texts: &Texts,
+    rows: Option<&[usize]>,
+    categories: usize,
+    most_words: usize,
+    treatment: Option<Treatment>,
+) -> Offer {
+    let mut counts = vec![0usize; texts.distinct()];
+    match rows {
+        Some(rows) => rows.iter().for_each(|&row| counts[texts.codes().get(row)] += 1),
+        None => texts.codes().iter().for_each(|code| counts[code] += 1),
+    }
+    let mut missing = 0;
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for (code, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+        match texts.text(code) {
+            Some(text) => found.push((text, count)),
+            None => missing += count,
+        }
+    }
+    if found.len() + usize::from(missing > 0) < 2 {
+        return Offer::nothing(Outcome::Constant);
+    }
+    let present: usize = found.iter().map(|text| text.1).sum();
+    let missing = (missing > 0).then_some(Test::Missing);
+    let looked_at = found.iter().take(1000);
+    let words_each =
+        looked_at.clone().map(|text| words(text.0).count()).sum::<usize>() as f64 / looked_at.len() as f64;
+    let free_text = words_each >= 3.0 && found.len() > 50 && found.len() * 10 > present;
+    match treatment {
+        Some(Treatment::Words) => {}
+        None | Some(Treatment::Keep) if free_text => {}
+        None if found.len() == present && present >= 20 => return Offer::nothing(Outcome::Identifier),
+        _ => return offer_categories(found, missing, categories),
+    }
+    let mut rows_with: HashMap<String, usize> = HashMap::new();
+    for (text, count) in &found {
+        let mut of_text: Vec<String> = words(text).collect();
+        of_text.sort_unstable();
+        of_text.dedup();
+        of_text.into_iter().for_each(|word| *rows_with.entry(word).or_default() += count);
+    }
+    // A word of one row says nothing about others.
+    let mut vocabulary: Vec<(String, usize)> = rows_with.into_iter().filter(|word| word.1 > 1).collect();
+    vocabulary.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    vocabulary.truncate(most_words);
+    Offer::new(vocabulary.into_iter().map(|word| Test::Word(word.0)).chain(missing).collect(), Outcome::Words)
+}
+
+fn offer_categories(mut found: Vec<(&str, usize)>, missing: Option<Test>, most: usize) -> Offer {
+    found.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let other = found.len().saturating_sub(most);
+    found.truncate(most);
+    let mut names: Vec<String> = found.into_iter().map(|text| text.0.to_owned()).collect();
+    names.sort_unstable();
+    // Of two categories, one bit tells both.
+    let skip = usize::from(names.len() == 2 && other == 0 && missing.is_none());
+    let has_other = (other > 0).then_some(Test::Other);
+    let tests = names.iter().skip(skip).cloned().map(Test::Is).chain(has_other).chain(missing).collect();
+    let categories = if other > 0 { names } else { Vec::new() };
+    Offer { tests, outcome: Outcome::Categories { other }, categories }
+}
+
+/// Drops the bits that go, and tells what became of each column.
+fn finish(table: &Table, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
+    let Draft { encoder, mut outcomes } = draft;
+    let column_of = |bit: usize| encoder.bits[bit].column as usize;
+    let kept: Vec<usize> = (0..verdicts.len()).filter(|&bit| verdicts[bit] == Verdict::Keep).collect();
+    let mut bits_of = vec![0; encoder.inputs.len()];
+    kept.iter().for_each(|&bit| bits_of[column_of(bit)] += 1);
+    // The one other column that all of a column's bits equal, while there is one.
+    let mut repeats: Vec<Option<Option<usize>>> = vec![None; encoder.inputs.len()];
+    for (bit, verdict) in verdicts.iter().enumerate() {
+        let twin = match verdict {
+            Verdict::Equal(other) | Verdict::NearlyEqual(other) => Some(column_of(*other)),
+            _ => None,
+        };
+        let entry = &mut repeats[column_of(bit)];
+        *entry = match *entry {
+            None => Some(twin),
+            Some(before) if before == twin => Some(twin),
+            Some(_) => Some(None),
+        };
+    }
+    for (column, outcome) in outcomes.iter_mut().enumerate() {
+        if bits_of[column] == 0 && !outcome.is_left_out() {
+            *outcome = match repeats[column] {
+                Some(Some(other)) if other != column => Outcome::Repeats(encoder.inputs[other].name.clone()),
+                _ => Outcome::Pruned,
+            };
+        }
+    }
+    let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
+    let report = EncodeReport {
+        columns: (0..table.columns())
+            .zip(outcomes)
+            .map(|(column, outcome)| ColumnReport {
+                name: table.name(column).into_owned(),
+                kind: table.kind(column),
+                bits: bits_of[column],
+                outcome,
+            })
+            .collect(),
+        bits: kept.len(),
+        low_entropy_bits: count(|verdict| *verdict == Verdict::LowEntropy),
+        equal_bits: count(|verdict| matches!(verdict, Verdict::Equal(_))),
+        nearly_equal_bits: count(|verdict| matches!(verdict, Verdict::NearlyEqual(_))),
+    };
+    if kept.is_empty() {
+        return Err(Error::data(format!(
+            "no column gives a bit to learn from\n{}",
+            report.to_string().trim_end()
+        )));
+    }
+    Ok((encoder.select(&kept)?, report))
+}

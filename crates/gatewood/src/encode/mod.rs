@@ -1,0 +1,48 @@
+//! Raw columns to bits.
+//!
+//! - [`Table`]: raw rows, held compactly by [`Column`]: [`Numbers`], dates or [`Texts`]; or pixels, or ready bits.
+//! - [`EncodeSettings`]: how many bits a column gets, and which bits go.
+//! - [`Encoder`]: fitted on the training rows, turns any table with the same columns into a
+//!   [`BitMatrix`](crate::bits::BitMatrix); each bit is a [`Test`] of one column, and [`Encoder::describe`] says it in words.
+//! - [`EncodeReport`]: what became of each column.
+//! - [`Labels`]: the class of each row.
+//!
+//! ```
+//! use gatewood::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
+//! let age = Column::Number(Numbers::F64(vec![17.0, 38.0, 60.0, 38.0]));
+//! let work = Column::Text(Texts::from_rows([Some("Private"), Some("State"), Some("Private"), None]));
+//! let table = Table::new(vec![("age".into(), age), ("work".into(), work)])?;
+//! let (encoder, report) = Encoder::fit(&table, &EncodeSettings::default())?;
+//! let meanings: Vec<String> = (0..encoder.bits()).map(|bit| encoder.describe(bit)).collect();
+//! assert_eq!(meanings, ["age > 28", "age > 49", "work = Private", "work = State", "work is missing"]);
+//! let bits = encoder.transform(&table)?;
+//! assert_eq!(bits.column(2)[0], 0b0101);
+//! assert!(report.dropped().is_empty());
+//! # Ok::<(), gatewood::Error>(())
+//! ```
+
+mod codes;
+mod column;
+mod cuts;
+mod date;
+mod encoder;
+mod fit;
+mod labels;
+mod meaning;
+mod prune;
+mod report;
+mod settings;
+mod table;
+mod transform;
+mod words;
+
+pub use codes::{Codes, Strings};
+pub use column::{Column, Kind, Numbers, Texts, Value};
+pub use date::parse_date;
+pub use encoder::{Encoder, Input};
+pub use labels::Labels;
+pub use meaning::{BitMeaning, DatePart, Test};
+pub use report::{ColumnReport, EncodeReport, Outcome};
+pub use settings::{ColumnSettings, EncodeSettings, FewValues, PixelCode, Treatment};
+pub use table::Table;
+pub use words::words;

@@ -1,0 +1,144 @@
+//! Which bits are worth keeping: those that change, and are not like an earlier one.
+
+use std::collections::HashMap;
+
+use super::{EncodeSettings, Encoder, Table, transform};
+use crate::Result;
+use crate::bits::{BitMatrix, WORD_BITS};
+
+/// Bits are encoded for pruning this many bytes at a time.
+const CHUNK_BYTES: usize = 16 << 20;
+
+/// Nearly equal bits are looked for on at most this many rows.
+const SAMPLE_ROWS: usize = 1 << 14;
+
+/// What to do with one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Keep,
+    LowEntropy,
+    /// Equal or opposite to this earlier bit.
+    Equal(usize),
+    /// Nearly so.
+    NearlyEqual(usize),
+}
+
+/// A verdict on every bit of an encoder, from the rows of a table (or those given).
+pub(super) fn prune(
+    encoder: &Encoder,
+    table: &Table,
+    rows: Option<&[usize]>,
+    settings: &EncodeSettings,
+) -> Result<Vec<Verdict>> {
+    let mut verdicts = vec![Verdict::Keep; encoder.bits.len()];
+    if settings.min_entropy == 0.0 && !settings.merge_equal && settings.merge_within == 0.0 {
+        return Ok(verdicts);
+    }
+    let training = training_rows(table.rows(), rows);
+    let count = training.iter().map(|word| word.count_ones() as usize).sum();
+    let mut seen: HashMap<(u64, u64), usize> = HashMap::new();
+    each_column(encoder, table, |bit, column| {
+        let ones: usize =
+            column.iter().zip(&training).map(|(word, rows)| (word & rows).count_ones() as usize).sum();
+        if entropy(ones, count) < settings.min_entropy {
+            verdicts[bit] = Verdict::LowEntropy;
+        } else if settings.merge_equal {
+            let first = *seen.entry(fingerprint(column, &training)).or_insert(bit);
+            if first != bit {
+                verdicts[bit] = Verdict::Equal(first);
+            }
+        }
+    })?;
+    if settings.merge_within > 0.0 {
+        merge_near(encoder, table, &training, settings.merge_within, &mut verdicts)?;
+    }
+    Ok(verdicts)
+}
+
+/// Hands every bit column to `look`, a few at a time so that all never take memory at once.
+fn each_column(encoder: &Encoder, table: &Table, mut look: impl FnMut(usize, &[u64])) -> Result<()> {
+    let positions = transform::locate(encoder, table)?;
+    let column_bytes = table.rows().div_ceil(8).max(1);
+    let together = (CHUNK_BYTES / column_bytes).clamp(WORD_BITS, 4096) / WORD_BITS * WORD_BITS;
+    for first in (0..encoder.bits.len()).step_by(together) {
+        let range = first..encoder.bits.len().min(first + together);
+        let mut chunk = BitMatrix::zeros(table.rows(), range.len())?;
+        transform::fill(encoder, table, &positions, range.clone(), &mut chunk)?;
+        range.for_each(|bit| look(bit, chunk.column(bit - first)));
+    }
+    Ok(())
+}
+
+/// One bit per row: whether it is a training row.
+fn training_rows(rows: usize, chosen: Option<&[usize]>) -> Vec<u64> {
+    let mut words = vec![0u64; rows.div_ceil(WORD_BITS)];
+    let mut set = |row: usize| words[row / WORD_BITS] |= 1 << (row % WORD_BITS);
+    match chosen {
+        Some(chosen) => chosen.iter().for_each(|&row| set(row)),
+        None => (0..rows).for_each(set),
+    }
+    words
+}
+
+/// Entropy in bits of a bit that is one on `ones` of `rows` rows.
+fn entropy(ones: usize, rows: usize) -> f64 {
+    if ones == 0 || ones == rows {
+        return 0.0;
+    }
+    let share = ones as f64 / rows as f64;
+    -(share * libm::log2(share) + (1.0 - share) * libm::log2(1.0 - share))
+}
+
+/// 128 bits that are the same for columns that are equal or opposite on the training rows.
+fn fingerprint(column: &[u64], training: &[u64]) -> (u64, u64) {
+    let first = training.iter().position(|&rows| rows != 0);
+    let flip = first.is_some_and(|word| {
+        let row = training[word].trailing_zeros();
+        column[word] >> row & 1 != 0
+    });
+    let flip = if flip { u64::MAX } else { 0 };
+    let (mut a, mut b) = (0x243f_6a88_85a3_08d3u64, 0x1319_8a2e_0370_7344u64);
+    for (word, rows) in column.iter().zip(training) {
+        let word = (word ^ flip) & rows;
+        a = (a ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        b = (b.rotate_left(23) ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    }
+    (a, b)
+}
+
+/// Finds bits that differ from an earlier kept bit, or its opposite, on few of a sample of the training rows.
+fn merge_near(
+    encoder: &Encoder,
+    table: &Table,
+    training: &[u64],
+    within: f64,
+    verdicts: &mut [Verdict],
+) -> Result<()> {
+    let rows: Vec<usize> = (0..training.len() * WORD_BITS)
+        .filter(|row| training[row / WORD_BITS] >> (row % WORD_BITS) & 1 != 0)
+        .collect();
+    let step = rows.len().div_ceil(SAMPLE_ROWS).max(1);
+    let rows: Vec<usize> = rows.into_iter().step_by(step).collect();
+    let most = (within * rows.len() as f64) as usize;
+    let sample = table.select_rows(&rows)?;
+    let mut kept: Vec<(usize, usize, Vec<u64>)> = Vec::new();
+    each_column(encoder, &sample, |bit, column| {
+        if verdicts[bit] != Verdict::Keep {
+            return;
+        }
+        let ones: usize = column.iter().map(|word| word.count_ones() as usize).sum();
+        let near = kept.iter().find(|(_, other_ones, other)| {
+            // Few bits apart means about as many ones, or as many zeros as the other has ones.
+            if ones.abs_diff(*other_ones) > most && (rows.len() - ones).abs_diff(*other_ones) > most {
+                return false;
+            }
+            let apart: usize =
+                column.iter().zip(other).map(|(word, other)| (word ^ other).count_ones() as usize).sum();
+            apart.min(rows.len() - apart) <= most
+        });
+        match near {
+            Some((other, ..)) => verdicts[bit] = Verdict::NearlyEqual(*other),
+            None => kept.push((bit, ones, column.to_vec())),
+        }
+    })
+}

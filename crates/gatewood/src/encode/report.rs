@@ -1,0 +1,130 @@
+//! What became of the raw columns.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+
+/// What the encoder made of each raw column, and the bits it left out.
+///
+/// Shown, it is a few lines for a user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EncodeReport {
+    /// One entry per raw column, in order.
+    pub columns: Vec<ColumnReport>,
+    /// Bits in all.
+    pub bits: usize,
+    /// Bits left out because they hardly ever change.
+    pub low_entropy_bits: usize,
+    /// Bits left out because an earlier bit is equal or opposite.
+    pub equal_bits: usize,
+    /// Bits left out because an earlier bit is nearly equal or nearly opposite.
+    pub nearly_equal_bits: usize,
+}
+
+/// What became of one raw column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ColumnReport {
+    /// The column's name.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+    /// Bits it gave.
+    pub bits: usize,
+    /// What was done with it.
+    pub outcome: Outcome,
+}
+
+/// What was done with a raw column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Thresholds of a number.
+    Thresholds,
+    /// One bit per value.
+    Values,
+    /// One bit per category.
+    Categories {
+        /// Categories that share the "other" bit.
+        other: usize,
+    },
+    /// One bit per word.
+    Words,
+    /// Thresholds of the moment, and of its month, weekday or hour.
+    Dates,
+    /// Bits of a pixel.
+    Pixel,
+    /// A ready bit, as it is.
+    Ready,
+    /// Left out: one value in all training rows.
+    Constant,
+    /// Left out: every row has a value of its own, so that it names the row and says nothing of others.
+    Identifier,
+    /// Left out: it says the same as an earlier column.
+    Repeats(String),
+    /// Left out: none of its bits was worth keeping.
+    Pruned,
+    /// Left out by the settings.
+    Dropped,
+}
+
+impl Outcome {
+    /// Whether the column was left out.
+    pub fn is_left_out(&self) -> bool {
+        matches!(self, Self::Constant | Self::Identifier | Self::Repeats(_) | Self::Pruned | Self::Dropped)
+    }
+}
+
+impl EncodeReport {
+    /// The columns that were left out.
+    pub fn dropped(&self) -> Vec<&ColumnReport> {
+        self.columns.iter().filter(|column| column.outcome.is_left_out()).collect()
+    }
+}
+
+impl fmt::Display for EncodeReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = self.columns.iter().filter(|column| !column.outcome.is_left_out()).count();
+        writeln!(f, "{} bits from {kept} of {} columns", self.bits, self.columns.len())?;
+        let reasons = [
+            ("constant", Outcome::Constant),
+            ("an identifier", Outcome::Identifier),
+            ("without a bit worth keeping", Outcome::Pruned),
+            ("as asked", Outcome::Dropped),
+        ];
+        for (reason, outcome) in reasons {
+            let names: Vec<&str> = self
+                .columns
+                .iter()
+                .filter(|column| column.outcome == outcome)
+                .map(|column| column.name.as_str())
+                .collect();
+            if !names.is_empty() {
+                writeln!(f, "left out, {reason}: {}", shorten(&names))?;
+            }
+        }
+        for column in &self.columns {
+            if let Outcome::Repeats(other) = &column.outcome {
+                writeln!(f, "left out, says the same as {other}: {}", column.name)?;
+            }
+        }
+        for (count, reason) in [
+            (self.low_entropy_bits, "hardly ever change"),
+            (self.equal_bits, "equal an earlier bit or its opposite"),
+            (self.nearly_equal_bits, "nearly equal an earlier bit or its opposite"),
+        ] {
+            if count > 0 {
+                writeln!(f, "left out, {count} bits that {reason}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shorten(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let more = names.len().saturating_sub(SHOWN);
+    let list = names[..names.len().min(SHOWN)].join(", ");
+    if more > 0 { format!("{list} and {more} more") } else { list }
+}

@@ -1,0 +1,180 @@
+//! How raw columns become bits.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// Most bits one column of numbers may get, and most categories and words of a text column.
+const MOST: u32 = 65_535;
+
+/// How raw columns become bits: a plain struct with defaults, checked before use.
+///
+/// ```
+/// use gatewood::encode::EncodeSettings;
+/// let settings = EncodeSettings { number_bits: 8, ..EncodeSettings::default() };
+/// settings.check()?;
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EncodeSettings {
+    /// Most thresholds of a column of numbers, placed at quantiles. 32.
+    pub number_bits: u32,
+    /// When all columns of numbers together would get more bits than this, each gets fewer. 32,768.
+    pub bit_budget: u32,
+    /// What becomes of a column of few distinct integers. A bit per cut.
+    pub few_values: FewValues,
+    /// Integers count as few up to this many distinct ones. 8.
+    pub few_limit: u32,
+    /// Most categories of a text column that get a bit of their own; the rest share an "other" bit. 64.
+    pub categories: u32,
+    /// Most words of a text column that get a bit. 1,000.
+    pub words: u32,
+    /// Bits of a pixel: for [`PixelCode::Thermometer`] the number of thresholds, else of bits kept. 4.
+    pub pixel_bits: u32,
+    /// The code of a pixel. A thermometer.
+    pub pixel_code: PixelCode,
+    /// Bits whose entropy over the training rows, in bits from 0 to 1, is less than this are dropped; 0 keeps even
+    /// constant ones. 0.001.
+    pub min_entropy: f64,
+    /// Whether a bit that is equal or opposite to an earlier one on all training rows is dropped. Yes.
+    pub merge_equal: bool,
+    /// The share of training rows on which a bit may differ from an earlier one (or its opposite) and still be dropped
+    /// as nearly equal. 0: none.
+    pub merge_within: f64,
+    /// Settings of single columns, by name.
+    pub columns: BTreeMap<String, ColumnSettings>,
+}
+
+/// Settings of one column.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ColumnSettings {
+    /// Most bits of this column instead of the general number.
+    pub bits: Option<u32>,
+    /// What the column is, instead of what it looks like.
+    pub treatment: Option<Treatment>,
+}
+
+/// What a column is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Treatment {
+    /// Left out.
+    Drop,
+    /// Kept, even if it looks like an identifier.
+    Keep,
+    /// One bit per frequent category.
+    Category,
+    /// One bit per frequent word.
+    Words,
+}
+
+/// The bits of a column of few distinct integers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FewValues {
+    /// One bit per cut between neighbours: "rooms > 2.5".
+    #[default]
+    Cuts,
+    /// One bit per value: "rooms = 3".
+    Values,
+}
+
+/// The bits of a pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PixelCode {
+    /// The most significant bits of the byte.
+    Binary,
+    /// The most significant bits of the byte's Gray code, in which neighbours differ in one bit.
+    Gray,
+    /// One bit per evenly spaced threshold.
+    #[default]
+    Thermometer,
+}
+
+impl Default for EncodeSettings {
+    fn default() -> Self {
+        Self {
+            number_bits: 32,
+            bit_budget: 32_768,
+            few_values: FewValues::default(),
+            few_limit: 8,
+            categories: 64,
+            words: 1000,
+            pixel_bits: 4,
+            pixel_code: PixelCode::default(),
+            min_entropy: 0.001,
+            merge_equal: true,
+            merge_within: 0.0,
+            columns: BTreeMap::new(),
+        }
+    }
+}
+
+impl EncodeSettings {
+    /// The settings that keep every bit, constant and equal ones too: each pixel its `pixel_bits` most significant
+    /// bits, as in the paper.
+    pub fn keep_all(pixel_bits: u32) -> Self {
+        Self {
+            pixel_bits,
+            pixel_code: PixelCode::Binary,
+            min_entropy: 0.0,
+            merge_equal: false,
+            ..Self::default()
+        }
+    }
+
+    /// Checks that every setting is in its range.
+    ///
+    /// # Errors
+    /// Names the first that is not.
+    pub fn check(&self) -> Result<()> {
+        let counts = [
+            ("number bits", self.number_bits, MOST),
+            ("few limit", self.few_limit, 1024),
+            ("categories", self.categories, MOST),
+            ("words", self.words, MOST),
+            ("pixel bits", self.pixel_bits, if self.pixel_code == PixelCode::Thermometer { 255 } else { 8 }),
+        ];
+        for (name, value, most) in counts {
+            check_count(name, value, most)?;
+        }
+        for (name, column) in &self.columns {
+            if let Some(bits) = column.bits {
+                check_count(&format!("bits of column \"{name}\""), bits, MOST)?;
+            }
+        }
+        if self.bit_budget == 0 {
+            return Err(Error::setting("the bit budget must be at least 1"));
+        }
+        for (name, value) in [("least entropy", self.min_entropy), ("merge distance", self.merge_within)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::setting(format!("the {name} must be from 0 to 1, not {value}")));
+            }
+        }
+        if self.merge_within >= 0.5 {
+            return Err(Error::setting(format!(
+                "the merge distance must be under 0.5, not {}: any two bits are within that",
+                self.merge_within
+            )));
+        }
+        Ok(())
+    }
+
+    /// The settings of one column.
+    pub(super) fn column(&self, name: &str) -> ColumnSettings {
+        self.columns.get(name).cloned().unwrap_or_default()
+    }
+}
+
+fn check_count(name: &str, value: u32, most: u32) -> Result<()> {
+    if (1..=most).contains(&value) {
+        Ok(())
+    } else {
+        Err(Error::setting(format!("the {name} must be from 1 to {most}, not {value}")))
+    }
+}
