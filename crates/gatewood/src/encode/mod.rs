@@ -14,7 +14,7 @@
 //! let table = Table::new(vec![("age".into(), age), ("work".into(), work)])?;
 //! let (encoder, report) = Encoder::fit(&table, &EncodeSettings::default())?;
 //! let meanings: Vec<String> = (0..encoder.bits()).map(|bit| encoder.describe(bit)).collect();
-//! assert_eq!(meanings, ["age > 28", "age > 49", "work = Private", "work = State", "work is missing"]);
+//! assert_eq!(meanings, ["age > 28", "age > 50", "work = Private", "work = State", "work is missing"]);
 //! let bits = encoder.transform(&table)?;
 //! assert_eq!(bits.column(2)[0], 0b0101);
 //! assert!(report.dropped().is_empty());
