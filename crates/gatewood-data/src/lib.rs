@@ -1,1 +1,3 @@
 //! Rows in: generators, named data sets, readers.
+
+pub mod generate;
