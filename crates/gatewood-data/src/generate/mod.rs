@@ -2,6 +2,7 @@
 //!
 //! - [`Cubes`], [`Gauss`]: the paper's.
 //! - [`ConvexMade`]: the generator of the CONVEX set as its authors describe it.
+//! - [`make`]: makes the rows of any of them.
 //!
 //! Classes alternate, so that a set of an even number of rows is balanced, and a row depends on the seed and its
 //! number only: the first 1,000 rows of a set of a million are the set of 1,000.
@@ -14,13 +15,13 @@ mod random;
 pub use convex::ConvexMade;
 pub use cubes::Cubes;
 pub use gauss::Gauss;
-pub(crate) use random::RowRandom;
+pub use random::RowRandom;
 
 use gatewood::bits::{BitMatrix, WORD_BITS, transpose_packed, words_for};
 use gatewood::{Error, Result};
 
 /// What makes the rows of a generated set.
-pub(crate) trait Maker {
+pub trait Maker {
     /// The name the random streams are told apart by.
     fn name(&self) -> &'static str;
 
@@ -35,11 +36,23 @@ pub(crate) trait Maker {
 const BAND_ROWS: usize = 512;
 
 /// Makes the bits and classes of `rows` rows of the training or the test split.
-pub(crate) fn make(maker: &dyn Maker, seed: u64, test: bool, rows: usize) -> Result<(BitMatrix, Vec<u32>)> {
+///
+/// # Errors
+/// When the memory is not to be had.
+///
+/// ```
+/// use gatewood_data::generate::{Cubes, make};
+/// let (bits, classes) = make(&Cubes { noise: 0.1 }, 7, false, 100)?;
+/// assert_eq!((bits.rows(), bits.columns(), classes[1]), (100, 1024, 1));
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+pub fn make(maker: &dyn Maker, seed: u64, test: bool, rows: usize) -> Result<(BitMatrix, Vec<u32>)> {
     let columns = maker.columns();
     let mut bits = BitMatrix::zeros(rows, columns)?;
     let mut classes = Vec::new();
-    classes.try_reserve_exact(rows).map_err(|_| Error::too_large(format!("{rows} rows do not fit in memory")))?;
+    classes
+        .try_reserve_exact(rows)
+        .map_err(|_| Error::too_large(format!("{rows} rows do not fit in memory")))?;
     classes.extend((0..rows).map(|row| (row % 2) as u32));
     let row_bytes = columns.div_ceil(8);
     let stride = words_for(BAND_ROWS);
@@ -76,8 +89,12 @@ mod tests {
 
     #[test]
     fn the_bits_are_pinned() {
-        let hashes =
-            [hash(&Cubes::default(), 0), hash(&Cubes { noise: 0.1 }, 7), hash(&Gauss::default(), 0), hash(&ConvexMade, 0)];
+        let hashes = [
+            hash(&Cubes::default(), 0),
+            hash(&Cubes { noise: 0.1 }, 7),
+            hash(&Gauss::default(), 0),
+            hash(&ConvexMade, 0),
+        ];
         assert_eq!(hashes, ["802feaaada1fbdf3", "3e4b87668fb8b0ba", "9035c837e37c7623", "1aa6c7cdb6566b86"]);
     }
 
@@ -94,7 +111,9 @@ mod tests {
 
     /// On pixels of each row.
     fn on(bits: &BitMatrix) -> Vec<usize> {
-        (0..bits.rows()).map(|row| (0..bits.columns()).filter(|&column| bits.get(row, column)).count()).collect()
+        (0..bits.rows())
+            .map(|row| (0..bits.columns()).filter(|&column| bits.get(row, column)).count())
+            .collect()
     }
 
     #[test]
@@ -102,7 +121,10 @@ mod tests {
         let (bits, classes) = make(&Cubes::default(), 1, false, 2000).unwrap();
         for (row, (&on, &class)) in on(&bits).iter().zip(&classes).enumerate() {
             // Two squares of 144 and 81 pixels lose twice their overlap, at most 81 pixels.
-            assert!(if class == 0 { on == 225 } else { (63..=225).contains(&on) && on % 2 == 1 }, "row {row}: {on}");
+            assert!(
+                if class == 0 { on == 225 } else { (63..=225).contains(&on) && on % 2 == 1 },
+                "row {row}: {on}"
+            );
         }
         // The corner is drawn from 0..17 for the 15 by 15 square, so the last line and column are never reached.
         let last = |row: usize| (0..32).any(|i| bits.get(row, 31 * 32 + i) || bits.get(row, i * 32 + 31));

@@ -7,14 +7,15 @@ use chacha20::rand_core::{Rng, SeedableRng};
 ///
 /// The key is the seed and the generator's name; the stream number is the row's, test rows apart from training
 /// rows. So a row does not depend on how many others are made, or in what order.
-pub(crate) struct RowRandom(ChaCha8Rng);
+#[derive(Debug)]
+pub struct RowRandom(ChaCha8Rng);
 
 /// Where the streams of test rows start.
 const TEST_STREAMS: u64 = 1 << 63;
 
 impl RowRandom {
     /// The stream of a row. Names of up to 24 bytes are told apart.
-    pub(crate) fn new(name: &str, seed: u64, test: bool, row: usize) -> Self {
+    pub fn new(name: &str, seed: u64, test: bool, row: usize) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         for (to, from) in key[8..].iter_mut().zip(name.bytes()) {
@@ -25,12 +26,16 @@ impl RowRandom {
         Self(random)
     }
 
-    pub(crate) fn word(&mut self) -> u64 {
+    /// 64 random bits.
+    pub fn word(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `bound`, each as likely as any other.
-    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+    ///
+    /// # Panics
+    /// When `bound` is 0.
+    pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0);
         // A multiplication maps 32 random bits onto 0..bound; the few values that would favour some are drawn again.
         let reject = bound.wrapping_neg() % bound;
@@ -43,7 +48,7 @@ impl RowRandom {
     }
 
     /// A number from 0 to 1, 1 excluded, of 53 random bits.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -51,7 +56,7 @@ impl RowRandom {
     ///
     /// Compares a random fraction with the chance in all 64 places at once, digit by digit from the most
     /// significant; each digit decides half of the places still open, so about eight words do.
-    pub(crate) fn chance_word(&mut self, chance: u64) -> u64 {
+    pub fn chance_word(&mut self, chance: u64) -> u64 {
         let (mut ones, mut open) = (0, !0u64);
         for digit in (0..64).rev() {
             let word = self.word();
@@ -69,14 +74,14 @@ impl RowRandom {
     }
 
     /// Two independent numbers of the standard normal distribution (Box and Muller).
-    pub(crate) fn normal_pair(&mut self) -> (f64, f64) {
+    pub fn normal_pair(&mut self) -> (f64, f64) {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         let (sine, cosine) = libm::sincos(2.0 * std::f64::consts::PI * self.unit());
         (radius * cosine, radius * sine)
     }
 
     /// The number of draws up to the first success of probability `chance`: 1, 2, 3, …
-    pub(crate) fn geometric(&mut self, chance: f64) -> usize {
+    pub fn geometric(&mut self, chance: f64) -> usize {
         (1..10_000).find(|_| self.unit() < chance).unwrap_or(10_000)
     }
 }

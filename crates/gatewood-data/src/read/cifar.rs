@@ -43,7 +43,9 @@ pub fn read_cifar(reader: &mut dyn Read, keep: &dyn Fn(u8) -> bool, images: &mut
         }
         let label = record[0];
         if label > 9 {
-            return Err(Error::file(format!("record {row} of the CIFAR file has label {label}, which is past 9")));
+            return Err(Error::file(format!(
+                "record {row} of the CIFAR file has label {label}, which is past 9"
+            )));
         }
         if keep(label) {
             images.labels.push(label);

@@ -74,7 +74,9 @@ pub fn read_pla(reader: &mut dyn BufRead) -> Result<Pla> {
 }
 
 fn pack(inputs: &[u8]) -> impl Iterator<Item = u8> {
-    inputs.chunks(8).map(|eight| eight.iter().enumerate().fold(0, |byte, (j, &c)| byte | u8::from(c == b'1') << j))
+    inputs
+        .chunks(8)
+        .map(|eight| eight.iter().enumerate().fold(0, |byte, (j, &c)| byte | u8::from(c == b'1') << j))
 }
 
 /// The lines of the file, checked one by one.
@@ -107,7 +109,8 @@ impl Text {
             let rest: Vec<&str> = words.collect();
             match first {
                 ".i" => {
-                    text.inputs = size(&rest).ok_or_else(|| wrong(".i must give the number of inputs, 1 to 65536"))?;
+                    text.inputs =
+                        size(&rest).ok_or_else(|| wrong(".i must give the number of inputs, 1 to 65536"))?;
                 }
                 ".o" => {
                     let count = size(&rest).ok_or_else(|| wrong(".o must give the number of outputs"))?;
@@ -135,7 +138,8 @@ impl Text {
                     if outputs.is_none() {
                         return Err(wrong("a row comes before .o gave the number of outputs"));
                     }
-                    let digits: Vec<u8> = content.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'|').collect();
+                    let digits: Vec<u8> =
+                        content.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'|').collect();
                     text.cubes.push(cube(number, digits, text.inputs)?);
                 }
             }
@@ -144,7 +148,11 @@ impl Text {
             return Err(Error::file("not a PLA file: no .i line gives the number of inputs"));
         }
         if let Some(names) = text.names.as_ref().filter(|names| names.len() != text.inputs) {
-            return Err(Error::file(format!(".ilb names {} inputs, but .i says {}", names.len(), text.inputs)));
+            return Err(Error::file(format!(
+                ".ilb names {} inputs, but .i says {}",
+                names.len(),
+                text.inputs
+            )));
         }
         Ok(text)
     }
@@ -177,7 +185,10 @@ fn cube(line: usize, mut digits: Vec<u8>, inputs: usize) -> Result<Cube> {
         };
         if !matches!(digit, b'0' | b'1' | b'-') {
             let what = char::from(*digit).escape_default();
-            return Err(Error::file(format!("line {line}, digit {}: \"{what}\" is not 0, 1 or -", place + 1)));
+            return Err(Error::file(format!(
+                "line {line}, digit {}: \"{what}\" is not 0, 1 or -",
+                place + 1
+            )));
         }
     }
     let output = digits.pop().expect("inputs + 1 digits");
@@ -222,8 +233,10 @@ fn all_rows(text: &Text) -> Result<Vec<Row>> {
     // A row that is both on and free is on, as espresso has it.
     for output in [b'-', b'1'] {
         for cube in text.cubes.iter().filter(|cube| cube.output == output) {
-            let ones = cube.inputs.iter().enumerate().fold(0usize, |a, (i, &c)| a | usize::from(c == b'1') << i);
-            let free = cube.inputs.iter().enumerate().fold(0usize, |a, (i, &c)| a | usize::from(c == b'-') << i);
+            let ones =
+                cube.inputs.iter().enumerate().fold(0usize, |a, (i, &c)| a | usize::from(c == b'1') << i);
+            let free =
+                cube.inputs.iter().enumerate().fold(0usize, |a, (i, &c)| a | usize::from(c == b'-') << i);
             // Walks the subsets of the free inputs.
             let mut subset = 0;
             loop {
