@@ -16,7 +16,7 @@ mod testing;
 mod tree;
 
 pub use grove::{Grove, Target, VoteTree};
-pub use lower::{CLASS_OUTPUT, column_names};
+pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use table::TruthTable;
 pub(crate) use tree::Shape;

@@ -3,7 +3,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use super::{Netlist, NetlistBuilder, Signal, Tree, TruthTable};
+use super::{Grove, Netlist, NetlistBuilder, Signal, Target, Tree, TruthTable, VoteTree};
 
 /// A generator of its own for each seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
@@ -59,4 +59,30 @@ pub(crate) fn random_tree(seed: u64, arity: usize, depth: usize, inputs: usize) 
     let gates: usize = (0..depth).map(|level| arity.pow(level as u32)).sum();
     let tables = (0..gates).flat_map(|_| random_table(&mut rng, arity).words().to_vec()).collect();
     Tree::new(arity, depth, inputs, leaves, tables).unwrap()
+}
+
+/// A random grove of trees of one or two levels whose votes are at most `votes` from zero.
+pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usize, votes: i32) -> Grove {
+    let mut rng = generator(seed);
+    let margins = if classes == 2 { 1 } else { classes };
+    let vote = move |rng: &mut ChaCha8Rng| below(rng, 2 * votes as usize + 1) as i32 - votes;
+    let bias = (0..margins).map(|_| vote(&mut rng)).collect();
+    let trees = (0..trees)
+        .map(|_| {
+            let arities: Vec<usize> = (0..1 + below(&mut rng, 2)).map(|_| 1 + below(&mut rng, 4)).collect();
+            let (target, width) = match below(&mut rng, 3) {
+                0 => (Target::All, margins),
+                _ => (Target::One(below(&mut rng, margins) as u32), 1),
+            };
+            let leaves = arities.iter().product();
+            let leaves = (0..leaves).map(|_| below(&mut rng, inputs) as u32).collect();
+            let gates = if arities.len() == 2 { arities[1] } else { 0 };
+            let tables =
+                (0..gates).flat_map(|_| random_table(&mut rng, arities[0]).words().to_vec()).collect();
+            let addresses = 1usize << arities[arities.len() - 1];
+            let votes = (0..addresses * width).map(|_| vote(&mut rng)).collect();
+            VoteTree::new(arities, target, leaves, tables, votes).unwrap()
+        })
+        .collect();
+    Grove::new(inputs, classes, bias, 0.01, trees).unwrap()
 }

@@ -1,5 +1,11 @@
 //! Trees and groves as netlists.
 
+mod adder;
+mod grove;
+mod logic;
+
+pub use grove::GroveOutputs;
+
 use super::{Netlist, NetlistBuilder, Signal, Tree};
 use crate::{Error, Result};
 
