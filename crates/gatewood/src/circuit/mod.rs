@@ -6,6 +6,8 @@
 //! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
 //!   readers and provers see.
 
+mod aig;
+mod equivalence;
 mod grove;
 mod lower;
 mod netlist;
@@ -15,6 +17,7 @@ mod table;
 mod testing;
 mod tree;
 
+pub use equivalence::{Equivalence, prove_equal, prove_equal_where};
 pub use grove::{Grove, Target, VoteTree};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};

@@ -86,3 +86,47 @@ pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usiz
         .collect();
     Grove::new(inputs, classes, bias, 0.01, trees).unwrap()
 }
+
+/// The netlist with one bit of one table flipped.
+pub(crate) fn flip(netlist: &Netlist, lut: usize, address: usize) -> Netlist {
+    let mut builder = NetlistBuilder::new(netlist.input_names().iter().cloned()).unwrap();
+    for (index, each) in netlist.iter().enumerate() {
+        let mut words = each.words().to_vec();
+        if index == lut {
+            words[address / 64] ^= 1 << (address % 64);
+        }
+        builder.add(&words, each.inputs()).unwrap();
+    }
+    for (name, signal) in netlist.output_list() {
+        builder.output(name.clone(), *signal).unwrap();
+    }
+    builder.finish()
+}
+
+/// Whether two netlists of at most 16 inputs agree on every row: the definition, 64 rows at a time.
+pub(crate) fn equal_everywhere(first: &Netlist, second: &Netlist) -> bool {
+    let inputs = first.inputs();
+    assert!(inputs <= 16 && second.inputs() == inputs);
+    let low = [
+        0xaaaa_aaaa_aaaa_aaaau64,
+        0xcccc_cccc_cccc_cccc,
+        0xf0f0_f0f0_f0f0_f0f0,
+        0xff00_ff00_ff00_ff00,
+        0xffff_0000_ffff_0000,
+        0xffff_ffff_0000_0000,
+    ];
+    (0..(1usize << inputs).div_ceil(64)).all(|block| {
+        let words: Vec<u64> = (0..inputs)
+            .map(|input| match low.get(input) {
+                Some(&word) => word,
+                None => 0u64.wrapping_sub((block >> (input - 6) & 1) as u64),
+            })
+            .collect();
+        let (ours, theirs) = (first.simulate_word(&words), second.simulate_word(&words));
+        first
+            .output_list()
+            .iter()
+            .zip(second.output_list())
+            .all(|((_, a), (_, b))| ours[a.index()] == theirs[b.index()])
+    })
+}

@@ -1,0 +1,184 @@
+//! Merging equal nodes of a graph from the inputs up, until the outputs are decided.
+
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
+
+use super::super::aig::{Aig, Edge};
+use super::classes::Classes;
+use super::{Effort, Verdict, solver};
+
+/// Rounds of 64 random rows that sort the nodes into classes.
+const CLASS_ROUNDS: usize = 64;
+/// Rounds of 64 random rows that look only at the outputs.
+const OUTPUT_ROUNDS: usize = 1024;
+/// How often a node is compared with another candidate after a row told it apart from the one before.
+const ATTEMPTS: usize = 6;
+/// What is spent on a pair of inner nodes.
+const INNER: Effort = Effort { conflicts: 2_000, nodes: 20_000 };
+
+/// A row that tells two outputs apart, and the number of the output.
+pub(super) type Difference = (Vec<bool>, usize);
+
+/// A graph of two netlists, the nodes from `boundary` on belonging to the second alone.
+pub(super) struct Sweep {
+    source: Aig,
+    boundary: usize,
+    pairs: Vec<(Edge, Edge)>,
+    /// The graph with equal nodes merged, and the edge in it of each node of `source` so far.
+    merged: Aig,
+    edges: Vec<Edge>,
+    rng: ChaCha8Rng,
+    values: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl Sweep {
+    pub(super) fn new(source: Aig, boundary: usize, pairs: Vec<(Edge, Edge)>) -> Self {
+        let merged = Aig::new(source.inputs());
+        let edges = (0..source.first_and()).map(|node| Edge::new(node, false)).collect();
+        Self {
+            source,
+            boundary,
+            pairs,
+            merged,
+            edges,
+            rng: ChaCha8Rng::seed_from_u64(0),
+            values: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    /// Proves all pairs equal, or finds a row for which one is not.
+    pub(super) fn run(mut self) -> Option<Difference> {
+        if self.pairs.iter().all(|(ours, theirs)| ours == theirs) {
+            return None;
+        }
+        let mut classes: Option<Classes> = None;
+        for round in 0..OUTPUT_ROUNDS {
+            self.random_words(round);
+            if let Some(difference) = self.simulate() {
+                return Some(difference);
+            }
+            if round < CLASS_ROUNDS {
+                match &mut classes {
+                    None => classes = Some(Classes::new(&self.values)),
+                    Some(classes) => classes.refine(&self.values),
+                }
+            }
+        }
+        let mut classes = classes?;
+        for (node, needed) in self.needed().into_iter().enumerate() {
+            let Some([a, b]) = self.source.fanins(node) else { continue };
+            let edge = self.merged.and(self.edge(a), self.edge(b));
+            self.edges.push(edge);
+            // Nodes that both netlists have need no proof.
+            if node >= self.boundary
+                && needed
+                && let Some(difference) = self.merge(node, &mut classes)
+            {
+                return Some(difference);
+            }
+        }
+        self.decide_outputs()
+    }
+
+    /// The edge in the merged graph of an edge of the source.
+    fn edge(&self, edge: Edge) -> Edge {
+        self.edges[edge.node()].invert_if(edge.inverted())
+    }
+
+    /// Which nodes lie below an output that is not decided yet.
+    fn needed(&self) -> Vec<bool> {
+        let mut needed = vec![false; self.source.nodes()];
+        for (ours, theirs) in self.pairs.iter().filter(|(ours, theirs)| ours != theirs) {
+            needed[ours.node()] = true;
+            needed[theirs.node()] = true;
+        }
+        for node in (self.source.first_and()..self.source.nodes()).rev() {
+            if needed[node] {
+                for fanin in self.source.fanins(node).into_iter().flatten() {
+                    needed[fanin.node()] = true;
+                }
+            }
+        }
+        needed
+    }
+
+    /// Tries to merge a node with the lowest node of its class.
+    fn merge(&mut self, node: usize, classes: &mut Classes) -> Option<Difference> {
+        for _ in 0..ATTEMPTS {
+            let (candidate, inverted) = classes.candidate(node)?;
+            let theirs = self.edges[candidate].invert_if(inverted);
+            match solver::compare(&self.merged, self.edges[node], theirs, INNER) {
+                Verdict::Equal => {
+                    self.edges[node] = theirs;
+                    return None;
+                }
+                Verdict::Differ(inputs) => {
+                    self.words_around(&inputs);
+                    if let Some(difference) = self.simulate() {
+                        return Some(difference);
+                    }
+                    classes.refine(&self.values);
+                }
+                Verdict::Unknown => {
+                    classes.give_up(node);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Decides the outputs in the merged graph, whatever it takes.
+    fn decide_outputs(&mut self) -> Option<Difference> {
+        for output in 0..self.pairs.len() {
+            let (ours, theirs) = self.pairs[output];
+            let (ours, theirs) = (self.edge(ours), self.edge(theirs));
+            match solver::compare(&self.merged, ours, theirs, Effort::UNLIMITED) {
+                Verdict::Equal => {}
+                Verdict::Differ(inputs) => {
+                    let mut row = vec![false; self.source.inputs()];
+                    inputs.into_iter().for_each(|(input, value)| row[input] = value);
+                    return Some((row, output));
+                }
+                Verdict::Unknown => unreachable!("no limit was set"),
+            }
+        }
+        None
+    }
+
+    /// Simulates the rows in `words` and looks for one that tells a pair of outputs apart.
+    fn simulate(&mut self) -> Option<Difference> {
+        self.source.simulate(self.words.iter().copied(), &mut self.values);
+        let value = |edge: Edge| self.values[edge.node()] ^ edge.mask();
+        self.pairs.iter().enumerate().find_map(|(output, &(ours, theirs))| {
+            let differs = value(ours) ^ value(theirs);
+            (differs != 0).then(|| {
+                let row = differs.trailing_zeros();
+                (self.words.iter().map(|word| word >> row & 1 != 0).collect(), output)
+            })
+        })
+    }
+
+    /// Random rows: mostly even odds for every bit, in some rounds more ones or more zeros.
+    fn random_words(&mut self, round: usize) {
+        let rng = &mut self.rng;
+        self.words.clear();
+        self.words.extend((0..self.source.inputs()).map(|_| match round % 8 {
+            6 => rng.next_u64() & rng.next_u64(),
+            7 => rng.next_u64() | rng.next_u64(),
+            _ => rng.next_u64(),
+        }));
+    }
+
+    /// Rows near one that told two nodes apart: its bits kept and all others random, then some of its bits flipped.
+    fn words_around(&mut self, inputs: &[(usize, bool)]) {
+        self.random_words(0);
+        for &(input, value) in inputs {
+            let few = self.rng.next_u64() & self.rng.next_u64() & self.rng.next_u64() & self.rng.next_u64();
+            let value = 0u64.wrapping_sub(u64::from(value));
+            self.words[input] = value ^ (few & 0xffff_ffff_0000_0000);
+        }
+    }
+}
