@@ -16,6 +16,7 @@ mod error;
 pub mod learn;
 mod memory;
 pub mod model;
+mod pool;
 pub mod random;
 
 pub use error::{Error, Result};

@@ -17,6 +17,11 @@ pub struct AlignedWords {
 }
 
 impl AlignedWords {
+    /// No words.
+    pub fn empty() -> Self {
+        Self { blocks: Vec::new() }
+    }
+
     /// Zeroed words, `words` rounded up to whole blocks.
     ///
     /// # Errors

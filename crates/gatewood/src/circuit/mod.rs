@@ -11,6 +11,7 @@ mod equivalence;
 mod grove;
 mod lower;
 mod netlist;
+mod run;
 mod simulate;
 mod table;
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! changes, so half of its and-counts are known and the other half are counted anew. When the output of a refitted gate
 //! is what it was before, nothing above can change and the trial ends there.
 
+use std::cell::RefCell;
+
 use super::gate::Fit;
 use super::greedy::{Branch, Column, Grower};
 use crate::Result;
@@ -81,6 +83,10 @@ struct Climber<'a> {
     path: Vec<Gate>,
     /// The number of the first gate of each level, level 1 at position 1.
     starts: Vec<usize>,
+    /// Room for the counts of each class at the addresses of a gate.
+    at_address: RefCell<[Vec<u32>; 2]>,
+    /// Room for the counts of subsets with the changed input.
+    with_changed: RefCell<Vec<u32>>,
 }
 
 impl<'a> Climber<'a> {
@@ -93,7 +99,7 @@ impl<'a> Climber<'a> {
         }
         let leaves_here = arity.pow(height as u32);
         let empty = Gate {
-            and_counts: [const { Vec::new() }; 2].map(|_: Vec<u32>| vec![0; 1 << arity]),
+            and_counts: [vec![0; 1 << arity], vec![0; 1 << arity]],
             table: vec![0; TruthTable::words_for(arity)],
             fit: Fit { score: 0, ones: [0; 2] },
             column: Column::new(grower.view)?,
@@ -104,6 +110,8 @@ impl<'a> Climber<'a> {
             gates: Vec::with_capacity(starts[height + 1]),
             path: vec![empty.clone(); height + 1],
             starts,
+            at_address: RefCell::new([vec![0; 1 << arity], vec![0; 1 << arity]]),
+            with_changed: RefCell::new(vec![0; 1 << (arity - 1)]),
         };
         for level in 1..=height {
             for _ in climber.starts[level]..climber.starts[level + 1] {
@@ -241,8 +249,7 @@ impl<'a> Climber<'a> {
                 Some(other) => view.classes(other)[class],
                 None => &[],
             });
-            let mut with = [0u32; 1 << (HISTOGRAM_ARITY - 1)];
-            let with = &mut with[..1 << others.len()];
+            let with = &mut *self.with_changed.borrow_mut();
             with[0] = ones[class];
             self.grower.kernels.and_counts_with(view.classes(changed)[class], &parts[..arity - 1], with);
             let known = &self.gates[gate].and_counts[class];
@@ -257,17 +264,15 @@ impl<'a> Climber<'a> {
 
     /// Fits a table to counts as [`Climber::count`] and [`Climber::recount`] leave them.
     fn fit(&self, level: usize, counts: &mut [Vec<u32>; 2], table: &mut [u64]) -> Fit {
-        let addresses = 1usize << self.grower.settings.arity;
         if self.grower.settings.arity >= HISTOGRAM_ARITY {
             return self.grower.fit_counts(level, &counts[0], &counts[1], table);
         }
-        let mut at_address = [[0u32; 1 << (HISTOGRAM_ARITY - 1)]; 2];
-        for (at_address, counts) in at_address.iter_mut().zip(counts.iter()) {
-            at_address[..addresses].copy_from_slice(counts);
-            and_counts_to_addresses(&mut at_address[..addresses]);
+        let [zeros, ones] = &mut *self.at_address.borrow_mut();
+        for (at_address, counts) in [&mut *zeros, &mut *ones].into_iter().zip(counts.iter()) {
+            at_address.copy_from_slice(counts);
+            and_counts_to_addresses(at_address);
         }
-        let [zeros, ones] = &at_address;
-        self.grower.fit_counts(level, &zeros[..addresses], &ones[..addresses], table)
+        self.grower.fit_counts(level, zeros, ones, table)
     }
 
     /// Writes the output of a gate, with one input changed where that is given.

@@ -113,8 +113,19 @@ impl GateFitter {
     /// The cut of the addresses, sorted by their share of class 1, with the largest information gain.
     pub fn fit_information_gain(&self, zeros: &[u32], ones: &[u32], table: &mut [u64]) -> Fit {
         assert!(zeros.len() == ones.len() && table.len() == zeros.len().div_ceil(64));
-        let mut keys = [0u64; 1 << MAX_ARITY];
-        let keys = self.sort(zeros, ones, &mut keys);
+        // Gates of few inputs are fitted by the million: their keys need no allocation.
+        let (mut few, mut many);
+        let keys = match zeros.len() {
+            addresses @ ..=64 => {
+                few = [0u64; 64];
+                &mut few[..addresses]
+            }
+            addresses => {
+                many = vec![0u64; addresses];
+                &mut many[..]
+            }
+        };
+        let keys = self.sort(zeros, ones, keys);
 
         // Rows of the addresses before the cut.
         let mut before = [0u32; 2];

@@ -120,19 +120,20 @@ impl Grower<'_> {
             ones[1][j] = counts[1];
         }
         let columns = &columns[..arity];
-        let mut counts = [[0u32; 1 << MAX_ARITY]; 2];
-        for (class, counts) in counts.iter_mut().enumerate() {
+        let mut counts = vec![0u32; 2 << arity];
+        let (zeros, ones_at) = counts.split_at_mut(1 << arity);
+        for (class, counts) in [&mut *zeros, &mut *ones_at].into_iter().enumerate() {
             let mut parts: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
             for (part, column) in parts.iter_mut().zip(columns) {
                 *part = self.view.classes(column)[class];
             }
             let rows = self.view.rows()[class] as usize;
-            self.kernels.count(&parts[..arity], &ones[class][..arity], rows, &mut counts[..1 << arity]);
+            self.kernels.count(&parts[..arity], &ones[class][..arity], rows, counts);
         }
         let start = tables.len();
         tables.resize(start + TruthTable::words_for(arity), 0);
         let table = &mut tables[start..];
-        let fit = self.fit_counts(level, &counts[0][..1 << arity], &counts[1][..1 << arity], table);
+        let fit = self.fit_counts(level, zeros, ones_at, table);
         output.ones = fit.ones;
         if level < self.settings.depth {
             self.kernels.evaluate(table, columns, &mut output.words);

@@ -8,6 +8,7 @@ use super::{Observer, Tracker, TrainingView, TreeSettings};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Shape, Tree, TruthTable};
+use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
@@ -84,17 +85,8 @@ pub fn fit_tree_at(
     })
 }
 
-/// Runs work in a pool of its own: a shared one and `fork` do not go together.
-pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| Error::too_large(format!("{threads} threads cannot be started: {error}")))?
-        .install(work)
-}
-
 /// A uniformly random column for every leaf.
-fn random_leaves(seed: u64, leaves: usize, columns: usize) -> Result<Vec<u32>> {
+pub(super) fn random_leaves(seed: u64, leaves: usize, columns: usize) -> Result<Vec<u32>> {
     let mut columns_of_leaves = reserved(leaves)?;
     columns_of_leaves.resize(leaves, 0u32);
     columns_of_leaves.par_chunks_mut(LEAVES_A_STREAM).enumerate().for_each(|(position, leaves)| {
@@ -105,7 +97,7 @@ fn random_leaves(seed: u64, leaves: usize, columns: usize) -> Result<Vec<u32>> {
 }
 
 /// How many of the trials fall on each subtree of the climbing height, every leaf being as likely as any other.
-fn trials_by_subtree(settings: &TreeSettings) -> Result<Vec<u32>> {
+pub(super) fn trials_by_subtree(settings: &TreeSettings) -> Result<Vec<u32>> {
     if settings.climb == 0 {
         return Ok(Vec::new());
     }

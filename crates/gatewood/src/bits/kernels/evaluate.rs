@@ -48,15 +48,51 @@ fn evaluate_word<V: Vector, const ARITY: usize>(
     end: usize,
     output: &mut [u64],
 ) {
-    let nibbles: [u8; 16] = std::array::from_fn(|i| (table >> (4 * i) & 15) as u8);
-    for at in (start..end).step_by(V::WORDS) {
-        // SAFETY: every input and the output hold `end` words, and `end - start` is whole vectors.
-        unsafe {
-            let values: [V; ARITY] = std::array::from_fn(|j| V::load(inputs[j].as_ptr().add(at)));
-            let functions = functions_of_two(values[0], values[1]);
-            select::<V, ARITY>(&functions, &values, &nibbles).store(output.as_mut_ptr().add(at));
+    let nibbles = nibbles_of(table);
+    let mut halves = [0u8; 16];
+    let mut flips = [V::zero(); 16];
+    for (i, &nibble) in nibbles.iter().enumerate() {
+        let (half, flip) = HALVED[usize::from(nibble)];
+        halves[i] = half;
+        if flip {
+            flips[i] = V::zero().not();
         }
     }
+    for at in (start..end).step_by(V::WORDS) {
+        // Plain loops, no closures: those are not always inlined into the level's function, and outside it a vector
+        // passes through memory.
+        let mut values = [V::zero(); ARITY];
+        for (value, input) in values.iter_mut().zip(inputs) {
+            // SAFETY: every input holds `end` words, and `end - start` is whole vectors.
+            *value = unsafe { V::load(input.as_ptr().add(at)) };
+        }
+        let mut layer = [V::zero(); 16];
+        if ARITY <= 4 {
+            // Few functions are picked: half of them and a flip cost less than storing all.
+            let functions = half_the_functions(values[0], values[1]);
+            for i in 0..1 << (ARITY - 2) {
+                layer[i] = functions[usize::from(halves[i])].xor(flips[i]);
+            }
+        } else {
+            let functions = functions_of_two(values[0], values[1]);
+            for i in 0..1 << (ARITY - 2) {
+                layer[i] = functions[usize::from(nibbles[i])];
+            }
+        }
+        let result = multiplex::<V, ARITY>(&values, layer);
+        // SAFETY: the output holds `end` words.
+        unsafe { result.store(output.as_mut_ptr().add(at)) };
+    }
+}
+
+/// The table, four bits at a time.
+#[inline(always)]
+fn nibbles_of(table: u64) -> [u8; 16] {
+    let mut nibbles = [0; 16];
+    for (i, nibble) in nibbles.iter_mut().enumerate() {
+        *nibble = (table >> (4 * i) & 15) as u8;
+    }
+    nibbles
 }
 
 /// A table of several words: each word is a function of the first six inputs, merged as a binary counter carries.
@@ -64,24 +100,30 @@ fn evaluate_word<V: Vector, const ARITY: usize>(
 fn evaluate_wide<V: Vector>(table: &[u64], inputs: &[&[u64]], start: usize, end: usize, output: &mut [u64]) {
     let table = &table[..1 << (inputs.len() - 6)];
     for at in (start..end).step_by(V::WORDS) {
-        // SAFETY: as in `evaluate_word`.
-        unsafe {
-            let values: [V; 6] = std::array::from_fn(|j| V::load(inputs[j].as_ptr().add(at)));
-            let functions = functions_of_two(values[0], values[1]);
-            let mut pending = [V::zero(); super::MAX_ARITY];
-            for (index, &word) in table.iter().enumerate() {
-                let nibbles: [u8; 16] = std::array::from_fn(|i| (word >> (4 * i) & 15) as u8);
-                let mut value = select::<V, 6>(&functions, &values, &nibbles);
-                let mut level = 0;
-                while index >> level & 1 == 1 {
-                    let input = V::load(inputs[6 + level].as_ptr().add(at));
-                    value = V::mux(input, pending[level], value);
-                    level += 1;
-                }
-                pending[level] = value;
-            }
-            pending[inputs.len() - 6].store(output.as_mut_ptr().add(at));
+        let mut values = [V::zero(); 6];
+        for (value, input) in values.iter_mut().zip(inputs) {
+            // SAFETY: every input holds `end` words, and `end - start` is whole vectors.
+            *value = unsafe { V::load(input.as_ptr().add(at)) };
         }
+        let functions = functions_of_two(values[0], values[1]);
+        let mut pending = [V::zero(); super::MAX_ARITY];
+        for (index, &word) in table.iter().enumerate() {
+            let mut layer = [V::zero(); 16];
+            for (i, picked) in layer.iter_mut().enumerate() {
+                *picked = functions[(word >> (4 * i) & 15) as usize];
+            }
+            let mut value = multiplex::<V, 6>(&values, layer);
+            let mut level = 0;
+            while index >> level & 1 == 1 {
+                // SAFETY: as above.
+                let input = unsafe { V::load(inputs[6 + level].as_ptr().add(at)) };
+                value = V::mux(input, pending[level], value);
+                level += 1;
+            }
+            pending[level] = value;
+        }
+        // SAFETY: the output holds `end` words.
+        unsafe { pending[inputs.len() - 6].store(output.as_mut_ptr().add(at)) };
     }
 }
 
@@ -114,14 +156,38 @@ fn functions_of_two<V: Vector>(a: V, b: V) -> [V; 16] {
     ]
 }
 
-/// Multiplexes the functions picked by the nibbles with inputs 2 and up.
+/// For each function of two inputs, which of [`half_the_functions`] it is and whether it is to be flipped.
+const HALVED: [(u8, bool); 16] = [
+    (0, false),
+    (3, true),
+    (4, false),
+    (7, true),
+    (5, false),
+    (6, true),
+    (1, false),
+    (2, true),
+    (2, false),
+    (1, true),
+    (6, false),
+    (5, true),
+    (7, false),
+    (4, true),
+    (3, false),
+    (0, true),
+];
+
+/// One of each pair of a function and its opposite.
 #[inline(always)]
-fn select<V: Vector, const ARITY: usize>(functions: &[V; 16], values: &[V; ARITY], nibbles: &[u8; 16]) -> V {
-    let mut layer: [V; 16] = [functions[0]; 16];
+fn half_the_functions<V: Vector>(a: V, b: V) -> [V; 8] {
+    let and = a.and(b);
+    let xor = a.xor(b);
+    [V::zero(), xor, and, and.xor(xor), a.xor(and), b.xor(and), a, b]
+}
+
+/// Multiplexes the picked functions of inputs 0 and 1 with inputs 2 and up.
+#[inline(always)]
+fn multiplex<V: Vector, const ARITY: usize>(values: &[V; ARITY], mut layer: [V; 16]) -> V {
     let mut width = 1 << (ARITY - 2);
-    for i in 0..width {
-        layer[i] = functions[usize::from(nibbles[i] & 15)];
-    }
     for value in &values[2..] {
         width /= 2;
         for i in 0..width {
