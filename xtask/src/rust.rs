@@ -18,7 +18,7 @@ pub fn steps() -> Vec<Step> {
         },
         Step { name: "tests", run: || tests(&["test", "--workspace", "--all-targets", "--no-fail-fast"]) },
         Step { name: "doctests", run: || tests(&["test", "--workspace", "--doc", "--no-fail-fast"]) },
-        Step { name: "documentation", run: || cargo(&["doc", "--workspace", "--no-deps"]) },
+        Step { name: "documentation", run: || cargo(&["doc", "--workspace", "--no-deps", "--lib"]) },
     ]
 }
 

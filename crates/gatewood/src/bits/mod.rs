@@ -3,7 +3,7 @@
 //! - [`BitMatrix`]: one column of packed bits per input, one bit per row.
 //! - [`BitView`]: the same, borrowed; what the learners and circuits take.
 //! - [`kernels`]: counting and evaluating at the best SIMD level of this machine.
-//! - [`reference`]: the same, one bit at a time: the definition that the kernels are tested against.
+//! - [`mod@reference`]: the same, one bit at a time: the definition that the kernels are tested against.
 
 mod aligned;
 pub mod kernels;
