@@ -7,12 +7,14 @@
 //! - [`circuit`]: [`circuit::TruthTable`], [`circuit::Tree`] (the full tree of the paper);
 //! - [`learn`]: settings, the greedy tree, hill climbing;
 //! - [`model`]: a circuit with its names and its file;
+//! - [`export`]: circuits as Verilog, VHDL, BLIF, AIGER, C and more, and back.
 //! - [`random`]: the streams all randomness comes from.
 
 pub mod bits;
 pub mod circuit;
 pub mod encode;
 mod error;
+pub mod export;
 pub mod learn;
 mod memory;
 pub mod model;

@@ -15,7 +15,7 @@ mod run;
 mod simulate;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod tree;
 
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where};

@@ -1,0 +1,344 @@
+//! The Verilog that this library writes: one module of two buses, wires, registers and assignments.
+
+use super::draft::{Draft, Wire};
+use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
+use crate::{Error, Result};
+
+/// The widest bus that is read; a width takes no more bytes to write however large it is.
+const MAX_WIDTH: usize = 1 << 20;
+/// How deep parentheses may be nested.
+const MAX_NESTING: usize = 64;
+
+/// A word, a number, or a sign; a word may have a selected line behind it, as in `x[3]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Word(&'a str),
+    Sign(&'a str),
+    End,
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Lexer<'a> {
+    fn fail<T>(&self, message: impl std::fmt::Display) -> Result<T> {
+        Err(Error::file(format!("line {}: {message}", self.line)))
+    }
+
+    fn skip_blank(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b'\n') => {
+                    self.line += 1;
+                    self.at += 1;
+                }
+                Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
+                Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
+                    let rest = &bytes[self.at..];
+                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Token<'a>> {
+        self.skip_blank();
+        let rest = &self.text[self.at..];
+        let bytes = rest.as_bytes();
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'$');
+        let length = bytes.iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len());
+        if length > 0 {
+            let digits = bytes[length..].iter().skip(1).position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
+            let selected = digits > 0
+                && !bytes[0].is_ascii_digit()
+                && bytes[length] == b'['
+                && bytes.get(length + 1 + digits) == Some(&b']');
+            let length = if selected { length + digits + 2 } else { length };
+            self.at += length;
+            return Ok(Token::Word(&rest[..length]));
+        }
+        let length = match bytes {
+            [] => return Ok(Token::End),
+            [b'<', b'=', ..] => 2,
+            [byte, ..] if b"()[]{}:;,=~&|^@?#.+-".contains(byte) => 1,
+            _ => {
+                let sign = rest.chars().next().unwrap_or('?');
+                return self.fail(format!("{sign:?} is not part of the Verilog that is read here"));
+            }
+        };
+        self.at += length;
+        Ok(Token::Sign(&rest[..length]))
+    }
+
+    fn peek(&mut self) -> Result<Token<'a>> {
+        let (at, line) = (self.at, self.line);
+        let token = self.next();
+        (self.at, self.line) = (at, line);
+        token
+    }
+
+    fn expect(&mut self, text: &str) -> Result<()> {
+        match self.next()? {
+            Token::Word(found) | Token::Sign(found) if found == text => Ok(()),
+            Token::Word(found) | Token::Sign(found) => {
+                self.fail(format!("{found:?} stands where {text:?} should"))
+            }
+            Token::End => self.fail(format!("the file ends where {text:?} should stand")),
+        }
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'a str> {
+        match self.next()? {
+            Token::Word(word) => Ok(word),
+            Token::Sign(sign) => self.fail(format!("{sign:?} stands where {what} should")),
+            Token::End => self.fail(format!("the file ends where {what} should stand")),
+        }
+    }
+
+    /// A range such as `[7:0]`: the number of lines.
+    fn range(&mut self) -> Result<usize> {
+        self.expect("[")?;
+        let word = self.word("a number")?;
+        let width = word.parse::<usize>().ok().filter(|&high| high < MAX_WIDTH);
+        let Some(high) = width else { return self.fail(format!("a bus cannot go up to {word:?}")) };
+        self.expect(":")?;
+        self.expect("0")?;
+        self.expect("]")?;
+        Ok(high + 1)
+    }
+}
+
+pub(in super::super) fn read(bytes: &[u8]) -> Result<Netlist> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Error::file(format!("byte {}: Verilog is text, but this is not", error.valid_up_to()))
+    })?;
+    let mut lexer = Lexer { text, at: 0, line: 1 };
+    lexer.expect("module")?;
+    lexer.word("a name")?;
+    lexer.expect("(")?;
+    lexer.expect("input")?;
+    lexer.expect("wire")?;
+    let clocked = lexer.peek()? == Token::Word("clock");
+    if clocked {
+        for text in ["clock", ",", "input", "wire"] {
+            lexer.expect(text)?;
+        }
+    }
+    let inputs = lexer.range()?;
+    for text in ["x", ",", "output", "wire"] {
+        lexer.expect(text)?;
+    }
+    let outputs = lexer.range()?;
+    for text in ["y", ")", ";"] {
+        lexer.expect(text)?;
+    }
+    let names = |bus: &str, width: usize| (0..width).map(|line| format!("{bus}[{line}]")).collect::<Vec<_>>();
+    let (input_names, output_names) = (names("x", inputs), names("y", outputs));
+    let mut draft = Draft::default();
+    for name in &input_names {
+        let wire = draft.wire(name);
+        draft.input(wire, 1)?;
+    }
+    body(&mut lexer, &mut draft, clocked)?;
+    let outputs: Vec<(&str, Wire)> =
+        output_names.iter().map(|name| (name.as_str(), draft.wire(name))).collect();
+    draft.finish(input_names.clone(), outputs)
+}
+
+/// The statements of a module up to its end.
+fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Result<()> {
+    loop {
+        match lexer.next()? {
+            Token::Word("endmodule") => break,
+            Token::Word("wire" | "assign") => {
+                let (name, line) = (lexer.word("a name")?, lexer.line);
+                lexer.expect("=")?;
+                let expression = Expression::parse(lexer, draft)?;
+                lexer.expect(";")?;
+                let wire = draft.wire(name);
+                expression.define(draft, name, wire, line)?;
+            }
+            Token::Word("reg") => {
+                lexer.word("a name")?;
+                lexer.expect(";")?;
+            }
+            Token::Word("always") if clocked => {
+                for text in ["@", "(", "posedge", "clock", ")", "begin"] {
+                    lexer.expect(text)?;
+                }
+                while lexer.peek()? != Token::Word("end") {
+                    let (register, line) = (lexer.word("a register")?, lexer.line);
+                    lexer.expect("<=")?;
+                    let from = lexer.word("a wire")?;
+                    lexer.expect(";")?;
+                    let (register, from) = (draft.wire(register), draft.wire(from));
+                    draft.register(register, line, from)?;
+                }
+                lexer.expect("end")?;
+            }
+            Token::Word(found) | Token::Sign(found) => {
+                return lexer.fail(format!("{found:?} starts nothing that is read here"));
+            }
+            Token::End => return lexer.fail("the file ends before endmodule"),
+        }
+    }
+    match lexer.next()? {
+        Token::End => Ok(()),
+        _ => lexer.fail("something follows the module; only one module is read"),
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Constant(bool),
+    /// The wire at a place of the expression's list of wires.
+    Wire(usize),
+    Not(usize),
+    And(usize, usize),
+    Or(usize, usize),
+    Xor(usize, usize),
+}
+
+/// An expression: operations, each on earlier ones, the last being the whole.
+struct Expression {
+    wires: Vec<Wire>,
+    operations: Vec<Operation>,
+}
+
+impl Expression {
+    fn parse<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>) -> Result<Self> {
+        let mut expression = Self { wires: Vec::new(), operations: Vec::new() };
+        let mut places = std::collections::HashMap::new();
+        expression.binary(lexer, draft, &mut places, 0, 0)?;
+        Ok(expression)
+    }
+
+    fn push(&mut self, operation: Operation) -> usize {
+        self.operations.push(operation);
+        self.operations.len() - 1
+    }
+
+    /// Operators of a level: `|` binds least, then `^`, then `&`.
+    fn binary<'a>(
+        &mut self,
+        lexer: &mut Lexer<'a>,
+        draft: &mut Draft<'a>,
+        places: &mut std::collections::HashMap<Wire, usize>,
+        level: usize,
+        nesting: usize,
+    ) -> Result<usize> {
+        let Some(&sign) = ["|", "^", "&"].get(level) else {
+            return self.unary(lexer, draft, places, nesting);
+        };
+        let mut left = self.binary(lexer, draft, places, level + 1, nesting)?;
+        while lexer.peek()? == Token::Sign(sign) {
+            lexer.next()?;
+            let right = self.binary(lexer, draft, places, level + 1, nesting)?;
+            left = self.push(match level {
+                0 => Operation::Or(left, right),
+                1 => Operation::Xor(left, right),
+                _ => Operation::And(left, right),
+            });
+        }
+        Ok(left)
+    }
+
+    fn unary<'a>(
+        &mut self,
+        lexer: &mut Lexer<'a>,
+        draft: &mut Draft<'a>,
+        places: &mut std::collections::HashMap<Wire, usize>,
+        nesting: usize,
+    ) -> Result<usize> {
+        if nesting > MAX_NESTING {
+            return lexer.fail(format!("an expression is nested deeper than {MAX_NESTING}"));
+        }
+        match lexer.next()? {
+            Token::Sign("~") => {
+                let operand = self.unary(lexer, draft, places, nesting + 1)?;
+                Ok(self.push(Operation::Not(operand)))
+            }
+            Token::Sign("(") => {
+                let inner = self.binary(lexer, draft, places, 0, nesting + 1)?;
+                lexer.expect(")")?;
+                Ok(inner)
+            }
+            Token::Word("1'b0") => Ok(self.push(Operation::Constant(false))),
+            Token::Word("1'b1") => Ok(self.push(Operation::Constant(true))),
+            Token::Word(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                let wire = draft.wire(name);
+                let place = *places.entry(wire).or_insert_with(|| {
+                    self.wires.push(wire);
+                    self.wires.len() - 1
+                });
+                Ok(self.push(Operation::Wire(place)))
+            }
+            Token::Word(found) | Token::Sign(found) => {
+                lexer.fail(format!("{found:?} stands where a value should"))
+            }
+            Token::End => lexer.fail("the file ends inside an expression"),
+        }
+    }
+
+    /// Drives a wire by the expression: one LUT if the wires are few enough, else one for each operation.
+    fn define<'a>(self, draft: &mut Draft<'a>, name: &'a str, wire: Wire, line: usize) -> Result<()> {
+        if self.wires.len() <= MAX_ARITY {
+            let words = self.table();
+            return draft.lut(wire, line, self.wires, words);
+        }
+        let mut made: Vec<Wire> = Vec::with_capacity(self.operations.len());
+        let last = self.operations.len() - 1;
+        for (index, &operation) in self.operations.iter().enumerate() {
+            let (inputs, table) = match operation {
+                Operation::Constant(value) => (vec![], u64::from(value)),
+                Operation::Wire(place) => (vec![self.wires[place]], 0b10),
+                Operation::Not(a) => (vec![made[a]], 0b01),
+                Operation::And(a, b) => (vec![made[a], made[b]], 0b1000),
+                Operation::Or(a, b) => (vec![made[a], made[b]], 0b1110),
+                Operation::Xor(a, b) => (vec![made[a], made[b]], 0b0110),
+            };
+            let this = if index == last { wire } else { draft.fresh(name) };
+            draft.lut(this, line, inputs, vec![table])?;
+            made.push(this);
+        }
+        Ok(())
+    }
+
+    /// The truth table over the wires, all addresses of a word at once.
+    fn table(&self) -> Vec<u64> {
+        let arity = self.wires.len();
+        let mut words = Vec::with_capacity(TruthTable::words_for(arity));
+        let mut values: Vec<u64> = Vec::with_capacity(self.operations.len());
+        for index in 0..TruthTable::words_for(arity) {
+            values.clear();
+            for &operation in &self.operations {
+                values.push(match operation {
+                    Operation::Constant(value) => 0u64.wrapping_sub(u64::from(value)),
+                    Operation::Wire(place) => projection(place, index),
+                    Operation::Not(a) => !values[a],
+                    Operation::And(a, b) => values[a] & values[b],
+                    Operation::Or(a, b) => values[a] | values[b],
+                    Operation::Xor(a, b) => values[a] ^ values[b],
+                });
+            }
+            let whole = if arity < 6 { (1u64 << (1u32 << arity)) - 1 } else { u64::MAX };
+            words.push(values.last().copied().unwrap_or(0) & whole);
+        }
+        words
+    }
+}
+
+/// The value of an input at the 64 addresses of a word of a table.
+fn projection(input: usize, word: usize) -> u64 {
+    match input {
+        0..6 => {
+            (0..64).filter(|address| address >> input & 1 != 0).fold(0, |bits, address| bits | 1 << address)
+        }
+        _ => 0u64.wrapping_sub((word >> (input - 6) & 1) as u64),
+    }
+}

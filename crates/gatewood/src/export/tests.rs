@@ -1,0 +1,181 @@
+//! What is written is read back as the same function, and damaged files are refused.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::circuit::testing::{random_netlist, random_tree};
+use crate::circuit::{NetlistBuilder, Signal, column_names};
+
+fn text(netlist: &Netlist, format: Format, options: &Options) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(netlist, format, options, &mut file).unwrap();
+    file
+}
+
+/// Whether two netlists of few inputs say the same for all rows.
+fn same(first: &Netlist, second: &Netlist) -> bool {
+    assert_eq!((first.inputs(), first.outputs()), (second.inputs(), second.outputs()));
+    (0..1usize << first.inputs()).all(|row| {
+        let bits: Vec<bool> = (0..first.inputs()).map(|column| row >> column & 1 != 0).collect();
+        first.evaluate_row(&bits) == second.evaluate_row(&bits)
+    })
+}
+
+const READABLE: [Format; 4] = [Format::Verilog, Format::Blif, Format::Aiger, Format::AigerAscii];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn what_is_written_is_read_back(
+        seed in 0u64..1 << 32,
+        inputs in 1usize..=8,
+        luts in 1usize..30,
+        arity in 0usize..=7,
+        pipeline in 0usize..6,
+    ) {
+        let netlist = random_netlist(seed, inputs, luts, arity);
+        for format in READABLE {
+            let pipeline = if format == Format::Verilog { pipeline } else { 0 };
+            let options = Options { pipeline, ..Options::default() };
+            let file = text(&netlist, format, &options);
+            prop_assert_eq!(&file, &text(&netlist, format, &options));
+            let again = read(&file, format).unwrap();
+            prop_assert!(same(&netlist, &again), "{} of {:?}", format, &netlist);
+        }
+    }
+
+    #[test]
+    fn damaged_files_give_an_error_or_a_netlist(
+        seed in 0u64..64,
+        format in 0usize..4,
+        pipeline in 0usize..3,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 1..4),
+    ) {
+        let format = READABLE[format];
+        let netlist = random_netlist(seed, 4, 8, 3);
+        let pipeline = if format == Format::Verilog { pipeline } else { 0 };
+        let mut file = text(&netlist, format, &Options { pipeline, ..Options::default() });
+        for (place, byte, how) in damage {
+            if file.is_empty() { break }
+            let place = place.index(file.len());
+            match how {
+                0 => file[place] = byte,
+                1 => file.truncate(place),
+                _ => file.insert(place, byte),
+            }
+        }
+        if let Ok(netlist) = read(&file, format) {
+            netlist.validate().unwrap();
+        }
+    }
+
+    #[test]
+    fn any_bytes_give_an_error_or_a_netlist(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        for format in READABLE {
+            let _ = read(&bytes, format);
+        }
+    }
+}
+
+#[test]
+fn names_come_back_from_blif_and_aiger() {
+    let mut builder = NetlistBuilder::new(["age >= 30", "n0", "0", ".end"]).unwrap();
+    let signal = builder.add(&[0b1000], &[builder.input(0), builder.input(3)]).unwrap();
+    builder.output("n0", signal).unwrap();
+    builder.output("one", Signal::ONE).unwrap();
+    let netlist = builder.finish();
+    for format in READABLE {
+        let again = read(&text(&netlist, format, &Options::default()), format).unwrap();
+        assert!(same(&netlist, &again), "{format}");
+        match format {
+            Format::Verilog => assert_eq!(again.input_names()[0], "x[0]"),
+            Format::Blif => assert_eq!(again.input_names()[0], "age_>__30"),
+            _ => assert_eq!(again.input_names(), netlist.input_names()),
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_place() {
+    let cases: [(&str, Format, &str); 14] = [
+        ("", Format::Blif, "line 1"),
+        (".model m\n.inputs a\n.outputs y\n.names a y\n11 1\n.end", Format::Blif, "line 5"),
+        (".model m\n.inputs a\n.outputs y\n.names a y\n1 1\n0 0\n.end", Format::Blif, "line 6"),
+        (".model m\n.outputs y\n.names z y\n1 1\n.names y z\n1 1\n.end", Format::Blif, "depends on itself"),
+        (".model m\n.outputs y\n.names z y\n1 1\n.end", Format::Blif, "z is read but has no value"),
+        (".model m\n.inputs a\n.latch a b\n.end", Format::Blif, "line 3: a latch"),
+        ("aag 1 1 0 1 0\n2\n", Format::Aiger, "ends too early"),
+        ("aag 1 1 0 1 0\n2\n9\n", Format::Aiger, "past the last variable"),
+        ("aig 99999999 99999999 0 0 0\n", Format::Aiger, "over the limit"),
+        ("aig 99999999 1 0 1 99999998\n", Format::Aiger, "do not fit"),
+        ("aag 3 1 0 1 2\n2\n6\n4 6 2\n6 4 2\n", Format::Aiger, "depends on itself"),
+        ("module m (\n  input wire [99999999:0] x", Format::Verilog, "line 2"),
+        (
+            "module m (input wire [0:0] x, output wire [0:0] y);\n  assign y[0] = x[1];\nendmodule",
+            Format::Verilog,
+            "x[1]",
+        ),
+        (
+            "module m (input wire [0:0] x, output wire [0:0] y);\n  assign y[0] = x[0] +;\n",
+            Format::Verilog,
+            "line 2",
+        ),
+    ];
+    for (file, format, expected) in cases {
+        let error = read(file.as_bytes(), format).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error} should contain {expected:?}");
+    }
+}
+
+#[test]
+fn a_pipeline_that_is_not_balanced_is_refused() {
+    let file = "module m (input wire clock, input wire [1:0] x, output wire [0:0] y);
+        reg r;
+        always @(posedge clock) begin r <= x[0]; end
+        assign y[0] = r & x[1];
+    endmodule";
+    let error = read(file.as_bytes(), Format::Verilog).unwrap_err();
+    assert!(error.to_string().contains("different clocks"), "{error}");
+}
+
+#[test]
+fn wide_sums_of_products_are_split() {
+    let names = |count: usize| (0..count).map(|i| format!("i{i}")).collect::<Vec<_>>().join(" ");
+    let file = format!(
+        ".model m\n.inputs {0}\n.outputs y\n.names {0} y\n{1} 0\n{2} 0\n.end",
+        names(20),
+        "1".repeat(20),
+        "0".repeat(20)
+    );
+    let netlist = read(file.as_bytes(), Format::Blif).unwrap();
+    assert_eq!(netlist.evaluate_row(&[true; 20]), [false]);
+    assert_eq!(netlist.evaluate_row(&[false; 20]), [false]);
+    let mut row = [true; 20];
+    row[13] = false;
+    assert_eq!(netlist.evaluate_row(&row), [true]);
+}
+
+#[test]
+fn every_format_is_written_with_its_facts() {
+    let netlist = Netlist::from_tree(&random_tree(3, 3, 2, 9), column_names(9)).unwrap();
+    let options = Options { facts: vec!["trained on\nnothing */".into()], ..Options::default() };
+    for format in Format::ALL {
+        let file = text(&netlist, format, &options);
+        let file = String::from_utf8_lossy(&file).into_owned();
+        assert!(file.contains("gatewood") && file.contains("trained on"), "{format}: {file}");
+        assert_eq!(Format::from_extension(format.extension()), Some(format));
+        assert_eq!(format.name().parse::<Format>().unwrap(), format);
+    }
+    assert!("cobol".parse::<Format>().is_err());
+}
+
+#[test]
+fn bad_options_are_refused() {
+    let netlist = random_netlist(1, 3, 3, 2);
+    for name in ["", "1a", "a b", "module", "n12", "Signal"] {
+        let options = Options { name: name.into(), ..Options::default() };
+        assert!(write(&netlist, Format::Blif, &options, &mut Vec::new()).unwrap_err().is_setting(), "{name}");
+    }
+    let options = Options { pipeline: 2, ..Options::default() };
+    assert!(write(&netlist, Format::C, &options, &mut Vec::new()).unwrap_err().is_setting());
+}
