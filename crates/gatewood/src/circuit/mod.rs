@@ -6,7 +6,7 @@
 //! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
 //!   readers and provers see.
 
-mod aig;
+pub(crate) mod aig;
 mod equivalence;
 mod grove;
 mod lower;

@@ -1,124 +1,69 @@
 //! AIGER, ascii and binary, with a symbol table.
 
-use std::collections::HashMap;
 use std::io::{Result, Write};
 
-use super::form::Form;
 use super::{Options, names};
-use crate::circuit::{Netlist, SignalKind};
+use crate::circuit::Netlist;
+use crate::circuit::aig::{Aig, Edge};
 
-/// An and-inverter graph: literal `2v` is variable `v`, `2v + 1` its inverse, 0 and 1 are the constants.
+/// The graph of a netlist and the edges of its outputs.
 ///
-/// Variables 1 to `inputs` are the inputs; the ands follow, each with its larger literal first.
-struct Graph {
-    inputs: u32,
-    ands: Vec<(u32, u32)>,
-    known: HashMap<(u32, u32), u32>,
+/// Its nodes are numbered as AIGER numbers variables: the constant, the inputs, then the ands.
+fn graph(netlist: &Netlist) -> (Aig, Vec<Edge>) {
+    let mut graph = Aig::new(netlist.inputs());
+    let inputs: Vec<Edge> = (0..netlist.inputs()).map(|input| graph.input(input)).collect();
+    let edges = graph.add_netlist(netlist, &inputs);
+    let outputs = netlist.output_list().iter().map(|(_, signal)| edges[signal.index()]).collect();
+    (graph, outputs)
 }
 
-impl Graph {
-    fn and(&mut self, a: u32, b: u32) -> u32 {
-        let (low, high) = (a.min(b), a.max(b));
-        match (low, high) {
-            (0, _) => 0,
-            (1, other) => other,
-            (low, high) if low == high => low,
-            (low, high) if low ^ 1 == high => 0,
-            pair => *self.known.entry(pair).or_insert_with(|| {
-                self.ands.push((pair.1, pair.0));
-                2 * (self.inputs + self.ands.len() as u32)
-            }),
-        }
-    }
+fn literal(edge: Edge) -> usize {
+    2 * edge.node() + usize::from(edge.inverted())
+}
 
-    fn or(&mut self, a: u32, b: u32) -> u32 {
-        self.and(a ^ 1, b ^ 1) ^ 1
-    }
+/// The ands, each with its own literal and those it reads, the larger first.
+fn ands(graph: &Aig) -> impl Iterator<Item = [usize; 3]> {
+    (graph.first_and()..graph.nodes()).map(|node| {
+        let [a, b] = graph.fanins(node).expect("these nodes are ands").map(literal);
+        [2 * node, a.max(b), a.min(b)]
+    })
+}
 
-    fn xor(&mut self, a: u32, b: u32) -> u32 {
-        let only_a = self.and(a, b ^ 1);
-        let only_b = self.and(a ^ 1, b);
-        self.or(only_a, only_b)
-    }
-
-    /// All of the literals joined, as a tree of low depth.
-    fn join(&mut self, mut literals: Vec<u32>, empty: u32, with: fn(&mut Self, u32, u32) -> u32) -> u32 {
-        while literals.len() > 1 {
-            literals = literals
-                .chunks(2)
-                .map(|pair| if let [a, b] = *pair { with(self, a, b) } else { pair[0] })
-                .collect();
-        }
-        literals.first().copied().unwrap_or(empty)
-    }
-
-    fn formula(&mut self, form: &Form, inputs: &[u32]) -> u32 {
-        let products = form
-            .cubes
-            .iter()
-            .map(|cube| {
-                let literals =
-                    cube.literals().map(|(input, value)| inputs[input] ^ u32::from(!value)).collect();
-                self.join(literals, 1, Self::and)
-            })
-            .collect();
-        let sum = self.join(products, 0, Self::or) ^ u32::from(form.inverted);
-        form.flips.iter().fold(sum, |value, &input| self.xor(value, inputs[input]))
-    }
-
-    /// The graph of a netlist and the literals of its outputs.
-    fn of(netlist: &Netlist) -> (Self, Vec<u32>) {
-        let mut graph = Self { inputs: netlist.inputs() as u32, ands: Vec::new(), known: HashMap::new() };
-        let mut luts: Vec<u32> = Vec::with_capacity(netlist.luts());
-        let literal = |signal, luts: &[u32]| match netlist.kind(signal) {
-            SignalKind::Constant(value) => u32::from(value),
-            SignalKind::Input(input) => 2 * (input as u32 + 1),
-            SignalKind::Lut(lut) => luts[lut],
-        };
-        for lut in netlist.iter() {
-            let inputs: Vec<u32> = lut.inputs().iter().map(|&signal| literal(signal, &luts)).collect();
-            luts.push(graph.formula(&Form::of(&lut), &inputs));
-        }
-        let outputs = netlist.output_list().iter().map(|&(_, signal)| literal(signal, &luts)).collect();
-        (graph, outputs)
-    }
-
-    fn header(&self, out: &mut impl Write, kind: &str, outputs: usize) -> Result<()> {
-        let variables = self.inputs as usize + self.ands.len();
-        writeln!(out, "{kind} {variables} {} 0 {outputs} {}", self.inputs, self.ands.len())
-    }
+fn start(graph: &Aig, kind: &str, outputs: &[Edge], out: &mut impl Write) -> Result<()> {
+    let (variables, ands) = (graph.nodes() - 1, graph.nodes() - graph.first_and());
+    writeln!(out, "{kind} {variables} {} 0 {} {ands}", graph.inputs(), outputs.len())
 }
 
 pub(super) fn write_ascii(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
-    let (graph, outputs) = Graph::of(netlist);
-    graph.header(out, "aag", outputs.len())?;
-    for input in 1..=graph.inputs {
-        writeln!(out, "{}", 2 * input)?;
+    let (graph, outputs) = graph(netlist);
+    start(&graph, "aag", &outputs, out)?;
+    for input in 0..graph.inputs() {
+        writeln!(out, "{}", literal(graph.input(input)))?;
     }
-    for literal in outputs {
-        writeln!(out, "{literal}")?;
+    for output in outputs {
+        writeln!(out, "{}", literal(output))?;
     }
-    for (index, (high, low)) in graph.ands.iter().enumerate() {
-        writeln!(out, "{} {high} {low}", 2 * (graph.inputs as usize + index + 1))?;
+    for [this, high, low] in ands(&graph) {
+        writeln!(out, "{this} {high} {low}")?;
     }
     symbols(netlist, options, out)
 }
 
 pub(super) fn write_binary(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
-    let (graph, outputs) = Graph::of(netlist);
-    graph.header(out, "aig", outputs.len())?;
-    for literal in outputs {
-        writeln!(out, "{literal}")?;
+    let (graph, outputs) = graph(netlist);
+    start(&graph, "aig", &outputs, out)?;
+    for output in outputs {
+        writeln!(out, "{}", literal(output))?;
     }
-    for (index, &(high, low)) in graph.ands.iter().enumerate() {
-        delta(2 * (graph.inputs + index as u32 + 1) - high, out)?;
+    for [this, high, low] in ands(&graph) {
+        delta(this - high, out)?;
         delta(high - low, out)?;
     }
     symbols(netlist, options, out)
 }
 
 /// A number in groups of seven bits, the lowest first; all but the last have the top bit set.
-fn delta(mut number: u32, out: &mut impl Write) -> Result<()> {
+fn delta(mut number: usize, out: &mut impl Write) -> Result<()> {
     while number > 127 {
         out.write_all(&[number as u8 & 127 | 128])?;
         number >>= 7;

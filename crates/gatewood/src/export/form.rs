@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(text(&[1], 1), "~a");
         assert_eq!(text(&[0b1000], 2), "a & b");
         assert_eq!(text(&[0b0111], 2), "~(a & b)");
-        assert_eq!(text(&[0b1110_1000], 3), "(a & b) | (a & c) | (b & c)");
+        assert_eq!(text(&[0b1110_1000], 3), "(b & c) | (a & c) | (a & b)");
         assert_eq!(text(&[0b1001_0110], 3), "a ^ b ^ c");
         assert_eq!(text(&[0b0110_1001], 3), "(~a) ^ b ^ c");
         assert_eq!(text(&[0b0111_1000], 3), "c ^ (a & b)");
