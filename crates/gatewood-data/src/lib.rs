@@ -1,6 +1,21 @@
 //! Rows in: generators, named data sets, readers.
+//!
+//! - [`DataSpec`]: what a user asks for, in words such as `cubes:noise=0.1` or `rows.csv`.
+//! - [`Dataset`], [`Split`]: rows with their classes.
+//! - [`sets`]: the named sets; [`load_named`] reads one.
+//! - [`generate`]: the sets made from a seed.
+//! - [`read`]: the file formats.
+//! - [`holdout`], [`folds`]: rows put aside for testing.
 
-#[allow(dead_code, reason = "the named sets come with the encoders")]
+mod dataset;
 mod embedded;
 pub mod generate;
 pub mod read;
+pub mod sets;
+mod spec;
+mod split;
+
+pub use dataset::{Dataset, ImageShape, Split};
+pub use sets::{Folders, load_named};
+pub use spec::{DataSpec, Source};
+pub use split::{Parts, folds, holdout};

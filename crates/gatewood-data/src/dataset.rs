@@ -1,0 +1,104 @@
+//! Rows with their classes, split for training and testing.
+
+use gatewood::encode::{EncodeSettings, Labels, Table};
+use gatewood::{Error, Result};
+
+/// Raw rows and the class of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// The raw columns, the label not among them.
+    pub table: Table,
+    /// The class of each row.
+    pub labels: Labels,
+}
+
+impl Split {
+    /// Rows and their classes.
+    ///
+    /// # Errors
+    /// When there are not as many classes as rows.
+    pub fn new(table: Table, labels: Labels) -> Result<Self> {
+        if table.rows() != labels.len() {
+            return Err(Error::data(format!("there are {} rows but {} labels", table.rows(), labels.len())));
+        }
+        Ok(Self { table, labels })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The given rows of this split, in that order.
+    ///
+    /// # Errors
+    /// When the memory is not to be had.
+    pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
+        Ok(Self { table: self.table.select_rows(rows)?, labels: self.labels.select_rows(rows) })
+    }
+}
+
+/// How the columns of a row make an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageShape {
+    /// Pixels in a line.
+    pub width: usize,
+    /// Lines.
+    pub height: usize,
+    /// Planes of colour, one after the other: 1 or 3.
+    pub channels: usize,
+}
+
+impl ImageShape {
+    /// A grey image.
+    pub const fn grey(width: usize, height: usize) -> Self {
+        Self { width, height, channels: 1 }
+    }
+
+    /// Columns of a row.
+    pub fn columns(&self) -> usize {
+        self.width * self.height * self.channels
+    }
+
+    /// A name for each column: `r3c14` is the pixel of line 3 and column 14, counted from 0; colours come before it.
+    pub fn names(&self) -> Vec<String> {
+        let planes: &[&str] = if self.channels == 3 { &["red_", "green_", "blue_"] } else { &[""] };
+        let name =
+            |plane: &str, place: usize| format!("{plane}r{}c{}", place / self.width, place % self.width);
+        planes
+            .iter()
+            .flat_map(|plane| (0..self.width * self.height).map(move |place| name(plane, place)))
+            .collect()
+    }
+}
+
+/// A data set: training rows, test rows where the set has them, and what is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// The name it was asked for by.
+    pub name: String,
+    /// The rows to learn from.
+    pub train: Split,
+    /// The rows to test on. The classes are those of the training rows.
+    pub test: Option<Split>,
+    /// How the columns make an image, if they do.
+    pub image: Option<ImageShape>,
+    /// How its columns become bits, unless the user says otherwise.
+    pub encode: EncodeSettings,
+    /// Where the rows and the split come from, in a sentence.
+    pub source: String,
+    /// Under what terms they may be used, as far as known.
+    pub licence: String,
+}
+
+impl Dataset {
+    /// The names of the classes.
+    pub fn classes(&self) -> &[String] {
+        self.train.labels.classes()
+    }
+
+    /// Test rows, or none.
+    pub fn test_rows(&self) -> usize {
+        self.test.as_ref().map_or(0, Split::rows)
+    }
+}
