@@ -65,10 +65,8 @@ pub fn folds(labels: &Labels, count: usize, seed: u64) -> Result<Vec<Parts>> {
     }
     let mut fold_of = vec![0; labels.len()];
     // The next class goes on where the last one stopped, so that folds differ by one row at most.
-    let mut next = 0;
-    for row in shuffled_classes(labels, seed).into_iter().flatten() {
-        fold_of[row] = next % count;
-        next += 1;
+    for (place, row) in shuffled_classes(labels, seed).into_iter().flatten().enumerate() {
+        fold_of[row] = place % count;
     }
     Ok((0..count).map(|fold| parts(&fold_of.iter().map(|&f| f == fold).collect::<Vec<_>>())).collect())
 }
