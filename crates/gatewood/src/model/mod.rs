@@ -1,1 +1,215 @@
-//! A circuit with all it needs to be used again: names, settings, and its file.
+//! A circuit with all it needs to be used again: encoder, class names, settings, and its file.
+//!
+//! - [`Model`]: takes raw rows, says classes.
+//! - [`Circuit`]: the circuit in it, a tree or a grove.
+//! - [`Prediction`]: what a model says of some rows.
+//!
+//! The file is described in `FORMAT.md` at the root of the repository.
+
+mod file;
+mod packing;
+mod prediction;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bits::BitView;
+use crate::circuit::{Grove, Tree};
+use crate::encode::{Encoder, Table};
+use crate::{Error, Result};
+
+pub use file::{FORMAT_VERSION, write_atomically};
+pub use prediction::Prediction;
+
+/// The circuit of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Circuit {
+    /// The paper's tree, for two classes.
+    Tree(Tree),
+    /// Boosted trees, for two classes or more.
+    Grove(Grove),
+}
+
+impl Circuit {
+    /// Bits the circuit may read.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Circuit::Tree(tree) => tree.inputs(),
+            Circuit::Grove(grove) => grove.inputs(),
+        }
+    }
+
+    /// Number of classes.
+    pub fn classes(&self) -> usize {
+        match self {
+            Circuit::Tree(_) => 2,
+            Circuit::Grove(grove) => grove.classes(),
+        }
+    }
+
+    /// Number of gates.
+    pub fn gates(&self) -> usize {
+        match self {
+            Circuit::Tree(tree) => tree.gates(),
+            Circuit::Grove(grove) => grove.gates(),
+        }
+    }
+
+    /// The longest path from a leaf to a root, in gates.
+    pub fn depth(&self) -> usize {
+        match self {
+            Circuit::Tree(tree) => tree.depth(),
+            Circuit::Grove(grove) => grove.trees().iter().map(|tree| tree.depth()).max().unwrap_or(0),
+        }
+    }
+
+    /// The bits that leaves read, in ascending order, each once.
+    pub fn used_inputs(&self) -> Vec<u32> {
+        let leaves: BTreeSet<u32> = match self {
+            Circuit::Tree(tree) => tree.leaves().iter().copied().collect(),
+            Circuit::Grove(grove) => grove.trees().iter().flat_map(|tree| tree.leaves()).copied().collect(),
+        };
+        leaves.into_iter().collect()
+    }
+}
+
+/// Where a model comes from. Holds no time or place, so that equal training gives equal files.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The program and its version.
+    pub program: String,
+    /// The data it was trained on, as the user named it.
+    pub data: String,
+    /// Training rows.
+    pub rows: u64,
+}
+
+/// A trained classifier: takes raw rows, says classes.
+///
+/// ```
+/// use gatewood::bits::BitMatrix;
+/// use gatewood::encode::Encoder;
+/// use gatewood::learn::{Ignore, TreeSettings, fit_tree};
+/// use gatewood::model::{Circuit, Model};
+///
+/// let bits = BitMatrix::from_bools(2, &[false, false, true, false, false, true, true, true])?;
+/// let settings = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
+/// let tree = fit_tree(bits.view(), &[0, 0, 0, 1], &settings, &Ignore)?;
+/// let model = Model::new(Encoder::identity(2), Circuit::Tree(tree), vec!["no".into(), "yes".into()])?;
+/// let again = Model::from_bytes(&model.to_bytes())?;
+/// assert_eq!(again, model);
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    encoder: Encoder,
+    circuit: Circuit,
+    classes: Vec<String>,
+    label: Option<String>,
+    settings: serde_json::Value,
+    provenance: Provenance,
+}
+
+impl Model {
+    /// A model from its parts.
+    ///
+    /// # Errors
+    /// When the encoder gives not as many bits as the circuit takes, or the class names are not one a class, each
+    /// different.
+    pub fn new(encoder: Encoder, circuit: Circuit, classes: Vec<String>) -> Result<Self> {
+        if encoder.bits() != circuit.inputs() {
+            return Err(Error::data(format!(
+                "the encoder gives {} bits, the circuit takes {}",
+                encoder.bits(),
+                circuit.inputs()
+            )));
+        }
+        if classes.len() != circuit.classes() {
+            return Err(Error::data(format!(
+                "{} class names for {} classes",
+                classes.len(),
+                circuit.classes()
+            )));
+        }
+        if let Some(twice) = (1..classes.len()).find(|&class| classes[..class].contains(&classes[class])) {
+            return Err(Error::data(format!("the class name \"{}\" stands twice", classes[twice])));
+        }
+        Ok(Self {
+            encoder,
+            circuit,
+            classes,
+            label: None,
+            settings: serde_json::Value::Null,
+            provenance: Provenance::default(),
+        })
+    }
+
+    /// The same model with the name of the label column.
+    #[must_use]
+    pub fn with_label(mut self, label: Option<String>) -> Self {
+        self.label = label;
+        self
+    }
+
+    /// The same model with the settings it was trained with.
+    #[must_use]
+    pub fn with_settings(mut self, settings: serde_json::Value) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The same model with where it comes from.
+    #[must_use]
+    pub fn with_provenance(mut self, provenance: Provenance) -> Self {
+        self.provenance = provenance;
+        self
+    }
+
+    /// How raw rows become bits.
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The circuit.
+    pub fn circuit(&self) -> &Circuit {
+        &self.circuit
+    }
+
+    /// The names of the classes.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The name of the label column, where it had one.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// The settings it was trained with.
+    pub fn settings(&self) -> &serde_json::Value {
+        &self.settings
+    }
+
+    /// Where it comes from.
+    pub fn provenance(&self) -> &Provenance {
+        &self.provenance
+    }
+
+    /// What the model says of raw rows, on `threads` threads, 0 for one a core.
+    ///
+    /// # Errors
+    /// When a column is missing or of the wrong kind.
+    pub fn predict(&self, table: &Table, threads: usize) -> Result<Prediction> {
+        self.predict_bits(self.encoder.transform(table)?.view(), threads)
+    }
+
+    /// What the model says of rows that are bits already.
+    ///
+    /// # Errors
+    /// When the rows have not the bits the circuit takes.
+    pub fn predict_bits(&self, bits: BitView<'_>, threads: usize) -> Result<Prediction> {
+        Prediction::run(&self.circuit, bits, threads)
+    }
+}

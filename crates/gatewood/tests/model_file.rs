@@ -1,0 +1,151 @@
+//! The model file: what is saved comes back, and whatever is damaged is refused without a panic.
+
+use gatewood::bits::BitMatrix;
+use gatewood::circuit::{Grove, Target, Tree, VoteTree};
+use gatewood::encode::Encoder;
+use gatewood::model::{Circuit, Model, Provenance};
+use proptest::prelude::*;
+
+fn names(classes: usize) -> Vec<String> {
+    (0..classes).map(|class| format!("class {class}")).collect()
+}
+
+fn finished(circuit: Circuit) -> Model {
+    let classes = names(circuit.classes());
+    Model::new(Encoder::identity(circuit.inputs()), circuit, classes)
+        .unwrap()
+        .with_label(Some("label".into()))
+        .with_settings(serde_json::json!({ "arity": 2, "rate": 0.1 }))
+        .with_provenance(Provenance { program: "test".into(), data: "none".into(), rows: 12 })
+}
+
+fn tree_model() -> Model {
+    let tables = vec![0b1000, 0b0110, 0b1110];
+    finished(Circuit::Tree(Tree::new(2, 2, 5, vec![0, 4, 2, 1], tables).unwrap()))
+}
+
+fn grove_model() -> Model {
+    let trees = vec![
+        VoteTree::new(vec![2, 2], Target::All, vec![0, 1, 2, 3], vec![6, 9], (-6..6).collect()).unwrap(),
+        VoteTree::new(vec![3], Target::One(2), vec![6, 5, 4], vec![], (0..8).map(|v| v * 100).collect())
+            .unwrap(),
+    ];
+    finished(Circuit::Grove(Grove::new(7, 3, vec![0, -3, 2], 0.1, trees).unwrap()))
+}
+
+/// The bytes with a checksum that fits them.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let content = bytes.len() - 4;
+    let checksum = crc32fast::hash(&bytes[..content]).to_le_bytes();
+    bytes[content..].copy_from_slice(&checksum);
+    bytes
+}
+
+#[test]
+fn what_is_saved_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for model in [tree_model(), grove_model()] {
+        let path = folder.path().join("model.gw");
+        model.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), model);
+        // Nothing else is left in the folder.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn files_of_version_1_are_read_for_ever() {
+    // Written by the first release; never to be made anew.
+    let golden: [(&[u8], Model); 2] = [
+        (include_bytes!("golden/tree-1.gw"), tree_model()),
+        (include_bytes!("golden/grove-1.gw"), grove_model()),
+    ];
+    for (bytes, model) in golden {
+        assert_eq!(Model::from_bytes(bytes).unwrap(), model);
+        assert_eq!(model.to_bytes(), bytes);
+    }
+}
+
+#[test]
+fn every_flipped_bit_and_every_cut_is_noticed() {
+    for model in [tree_model(), grove_model()] {
+        let bytes = model.to_bytes();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(Model::from_bytes(&damaged).unwrap_err().is_file(), "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert!(Model::from_bytes(&bytes[..length]).unwrap_err().is_file(), "{length} bytes");
+        }
+        let mut longer = bytes;
+        longer.push(0);
+        assert!(Model::from_bytes(&longer).is_err());
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let error = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
+    let bytes = tree_model().to_bytes();
+    assert_eq!(error(b""), "not a Gatewood model file");
+    assert_eq!(error(b"PK\x03\x04 something else entirely"), "not a Gatewood model file");
+    assert_eq!(error(&bytes[..10]), "cut short: 10 bytes are no whole model file");
+    assert_eq!(
+        error(&bytes[..bytes.len() - 7]),
+        "damaged or cut short: the checksum does not fit the content"
+    );
+    let mut newer = bytes.clone();
+    newer[8] = 9;
+    assert_eq!(
+        error(&sealed(newer)),
+        "the file has format version 9, this program knows versions up to 1: update it"
+    );
+    let mut header = bytes.clone();
+    header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(error(&sealed(header)), "a header of 4294967295 bytes does not fit in the file");
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none.gw");
+    let message = Model::load(&path).unwrap_err().to_string();
+    assert!(message.starts_with(&path.display().to_string()), "{message}");
+    let path = folder.path().join("no/such/folder.gw");
+    assert!(tree_model().save(&path).unwrap_err().is_io());
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_much_memory() {
+    let text = |from: &str, to: &str| {
+        let bytes = tree_model().to_bytes();
+        let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+        let header = String::from_utf8(bytes[16..16 + length].to_vec()).unwrap();
+        assert!(header.contains(from), "{header}");
+        let header = header.replace(from, to);
+        let mut changed = bytes[..12].to_vec();
+        changed.extend_from_slice(&(header.len() as u32).to_le_bytes());
+        changed.extend_from_slice(header.as_bytes());
+        changed.extend_from_slice(&bytes[16 + length..]);
+        Model::from_bytes(&sealed(changed)).unwrap_err().to_string()
+    };
+    assert_eq!(text("\"depth\":2", "\"depth\":31"), "the circuit is cut short");
+    assert!(text("\"depth\":2", "\"depth\":99").contains("more leaves than can be numbered"));
+    assert!(text("\"arity\":2,\"depth\"", "\"arity\":99,\"depth\"").contains("arity 99"));
+    assert!(text("\"inputs\":5", "\"inputs\":18446744073709551615").contains("cut short"));
+    assert!(text("\"label\":\"label\"", "\"lable\":\"label\"").contains("bad header: unknown field"));
+}
+
+proptest! {
+    #[test]
+    fn sealed_damage_never_panics(grove: bool, places in prop::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+        let mut bytes = if grove { grove_model() } else { tree_model() }.to_bytes();
+        for (place, value) in places {
+            let place = place % bytes.len();
+            bytes[place] = value;
+        }
+        // Any result but a panic; a model that loads can be used.
+        if let Ok(model) = Model::from_bytes(&sealed(bytes)) {
+            let rows = BitMatrix::zeros(3, model.circuit().inputs()).unwrap();
+            model.predict_bits(rows.view(), 1).unwrap();
+        }
+    }
+}
