@@ -7,21 +7,27 @@
 //!   readers and provers see.
 
 pub(crate) mod aig;
+mod classes;
 mod equivalence;
 mod grove;
 mod lower;
 mod netlist;
 mod run;
+mod simplify;
 mod simulate;
+mod solver;
 mod table;
+mod table_operations;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tree;
+mod window;
 
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where};
 pub use grove::{Grove, Target, VoteTree};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
+pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use table::TruthTable;
 pub(crate) use tree::Shape;
 pub use tree::Tree;

@@ -4,13 +4,10 @@
 //! tells them apart, and for inner nodes that look equal; these are proven equal from the inputs up, in small windows
 //! by exhaustion and in larger ones by SAT, and then merged, so that little is left to prove at the outputs.
 
-mod classes;
-mod solver;
 mod sweep;
 
 use std::collections::HashMap;
 
-use self::solver::{Effort, Verdict};
 use self::sweep::Sweep;
 use super::Netlist;
 use super::aig::{Aig, Edge};

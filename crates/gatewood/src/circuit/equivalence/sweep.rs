@@ -4,8 +4,8 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
 use super::super::aig::{Aig, Edge};
-use super::classes::Classes;
-use super::{Effort, Verdict, solver};
+use super::super::classes::Classes;
+use super::super::solver::{self, Effort, Verdict};
 
 /// Rounds of 64 random rows that sort the nodes into classes.
 const CLASS_ROUNDS: usize = 64;

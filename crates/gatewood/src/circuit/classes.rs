@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// A node's polarity is its value in the very first row; two nodes of a class are equal where their polarities are,
 /// else one is the other's inverse.
 #[derive(Debug, Clone)]
-pub(super) struct Classes {
+pub(crate) struct Classes {
     polarity: Vec<bool>,
     /// The class of each node, or `ALONE`.
     class: Vec<u32>,
@@ -19,7 +19,7 @@ const ALONE: u32 = u32::MAX;
 
 impl Classes {
     /// All nodes in one class, given their values in the first 64 rows.
-    pub(super) fn new(values: &[u64]) -> Self {
+    pub(crate) fn new(values: &[u64]) -> Self {
         let mut classes = Self {
             polarity: values.iter().map(|value| value & 1 != 0).collect(),
             class: vec![0; values.len()],
@@ -30,7 +30,7 @@ impl Classes {
     }
 
     /// Splits the classes by the nodes' values in 64 more rows.
-    pub(super) fn refine(&mut self, values: &[u64]) {
+    pub(crate) fn refine(&mut self, values: &[u64]) {
         let normal =
             |node: u32| values[node as usize] ^ 0u64.wrapping_sub(u64::from(self.polarity[node as usize]));
         let mut parts: HashMap<u64, Vec<u32>> = HashMap::new();
@@ -67,7 +67,7 @@ impl Classes {
     }
 
     /// The lowest node of a node's class, where that is another, and whether it is the node's inverse.
-    pub(super) fn candidate(&self, node: usize) -> Option<(usize, bool)> {
+    pub(crate) fn candidate(&self, node: usize) -> Option<(usize, bool)> {
         let class = self.class[node];
         if class == ALONE {
             return None;
@@ -77,7 +77,7 @@ impl Classes {
     }
 
     /// Takes a node out of its class: it is not to be asked for again.
-    pub(super) fn give_up(&mut self, node: usize) {
+    pub(crate) fn give_up(&mut self, node: usize) {
         let class = self.class[node];
         if class != ALONE {
             self.members[class as usize].retain(|&member| member as usize != node);
