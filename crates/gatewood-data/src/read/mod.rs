@@ -2,11 +2,18 @@
 
 pub(crate) mod bytes;
 mod cifar;
+mod column;
+mod csv;
+mod dictionary;
 mod idx;
 mod open;
 mod pla;
+mod scan;
+mod sniff;
+mod table;
 
 pub use cifar::{CIFAR_PIXELS, CIFAR_RECORD, Cifar, read_cifar};
 pub use idx::{Idx, read_idx};
 pub use open::{Packing, open, unpack};
 pub use pla::{PLA_ROWS, Pla, read_pla};
+pub use table::{Format, RawRows, ReadOptions, read_rows, read_rows_from, read_table};

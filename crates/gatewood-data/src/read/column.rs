@@ -1,0 +1,189 @@
+//! Builds a raw column from fields of text, and finds out what they are.
+//!
+//! The fields are kept as codes of distinct texts, so what a column holds is decided at its end, from each distinct
+//! text once. Only a column of very many distinct numbers is turned into plain numbers on the way.
+
+use gatewood::encode::{Codes, Column, Kind, Numbers, Strings, Texts, parse_date};
+
+use super::dictionary::Dictionary;
+
+/// Distinct texts at which a column is first asked whether it is one of plain numbers.
+const FIRST_LOOK: usize = 4096;
+
+/// Distinct texts past which a column of numbers is kept plain in any case.
+const LAST_LOOK: usize = 1 << 16;
+
+/// Why a field does not fit its column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It is not UTF-8 text.
+    NotText,
+    /// It is not a number, as all before it were.
+    NotNumber,
+    /// It is not what was asked for.
+    NotKind(Kind),
+    /// It is not a number, as nearly all others are.
+    Odd,
+}
+
+/// The texts that stand for a gap.
+pub(crate) fn is_missing(text: &str) -> bool {
+    matches!(
+        text,
+        "" | "?"
+            | "NA"
+            | "N/A"
+            | "n/a"
+            | "NaN"
+            | "nan"
+            | "NAN"
+            | "-nan"
+            | "-NaN"
+            | "null"
+            | "NULL"
+            | "Null"
+            | "None"
+            | "<NA>"
+            | "#N/A"
+    )
+}
+
+/// A number, or nothing.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| !number.is_nan())
+}
+
+/// A column while it is read.
+#[derive(Debug)]
+pub(crate) struct ColumnBuilder {
+    wanted: Option<Kind>,
+    state: State,
+    /// The code that makes us look at the column again.
+    look_at: u32,
+}
+
+#[derive(Debug)]
+enum State {
+    Coded(Codes, Dictionary),
+    Plain(Vec<f64>),
+}
+
+impl ColumnBuilder {
+    /// An empty column, of a kind that was asked for or to be found out.
+    pub(crate) fn new(wanted: Option<Kind>) -> Self {
+        let plain = matches!(wanted, None | Some(Kind::Number));
+        let look_at = if plain { FIRST_LOOK as u32 } else { u32::MAX };
+        Self { wanted, state: State::Coded(Codes::new(), Dictionary::default()), look_at }
+    }
+
+    /// Appends the field of a text.
+    #[inline]
+    pub(crate) fn push(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Misfit> {
+        match &mut self.state {
+            State::Coded(codes, dictionary) => {
+                let code = dictionary.code(text, start, end).ok_or(Misfit::NotText)?;
+                codes.push(code);
+                if code >= self.look_at {
+                    self.look();
+                }
+                Ok(())
+            }
+            State::Plain(values) => {
+                let field = std::str::from_utf8(&text[start..end]).map_err(|_| Misfit::NotText)?;
+                values.push(plain_number(field).ok_or(Misfit::NotNumber)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// Turns to plain numbers where that takes less.
+    #[cold]
+    fn look(&mut self) {
+        let State::Coded(codes, dictionary) = &self.state else { return };
+        let distinct = dictionary.len();
+        if distinct <= LAST_LOOK && distinct * 2 <= codes.len() {
+            self.look_at = self.look_at.saturating_mul(2).min(LAST_LOOK as u32);
+            return;
+        }
+        self.look_at = u32::MAX;
+        let numbers: Option<Vec<f64>> = dictionary.texts().iter().map(plain_number).collect();
+        if let Some(numbers) = numbers {
+            self.state = State::Plain(codes.iter().map(|code| numbers[code]).collect());
+        }
+    }
+
+    /// The column, or why it cannot be one: the row and the text that do not fit.
+    pub(crate) fn finish(self) -> Result<Column, (usize, String, Misfit)> {
+        let (codes, dictionary) = match self.state {
+            State::Plain(values) => return Ok(Column::Number(Numbers::F64(values))),
+            State::Coded(codes, dictionary) => (codes, dictionary),
+        };
+        let texts = dictionary.texts();
+        let misfit = |code: usize, misfit: Misfit| {
+            let row = codes.iter().position(|other| other == code).unwrap_or(0);
+            (row, texts.get(code).to_owned(), misfit)
+        };
+        let (numbers, odd) = parse_all(texts, plain_number);
+        let all_missing = texts.iter().all(is_missing);
+        match (self.wanted, odd.first()) {
+            (None | Some(Kind::Number), None) if !(all_missing && self.wanted.is_none()) => {
+                return Ok(coded_numbers(codes, numbers, Column::Number));
+            }
+            (Some(Kind::Number), Some(&code)) => return Err(misfit(code, Misfit::NotKind(Kind::Number))),
+            _ => {}
+        }
+        if matches!(self.wanted, None | Some(Kind::Date)) && !all_missing {
+            let (dates, not_dates) = parse_all(texts, plain_date);
+            match (self.wanted, not_dates.first()) {
+                (_, None) => return Ok(coded_numbers(codes, dates, Column::Date)),
+                (Some(_), Some(&code)) => return Err(misfit(code, Misfit::NotKind(Kind::Date))),
+                _ => {}
+            }
+        }
+        if self.wanted.is_none() && !all_missing && odd.len() * 100 <= texts.len() - odd.len() {
+            return Err(misfit(odd[0], Misfit::Odd));
+        }
+        Ok(Column::Text(coded_texts(codes, dictionary.into_texts())))
+    }
+}
+
+/// What `parse` makes of each text, and the codes of those it makes nothing of.
+fn parse_all(texts: &Strings, parse: impl Fn(&str) -> Option<f64>) -> (Vec<f64>, Vec<usize>) {
+    let mut odd = Vec::new();
+    let values = texts
+        .iter()
+        .enumerate()
+        .map(|(code, text)| {
+            parse(text).unwrap_or_else(|| {
+                odd.push(code);
+                f64::NAN
+            })
+        })
+        .collect();
+    (values, odd)
+}
+
+fn plain_number(text: &str) -> Option<f64> {
+    if is_missing(text) { Some(f64::NAN) } else { number(text) }
+}
+
+fn plain_date(text: &str) -> Option<f64> {
+    if is_missing(text) { Some(f64::NAN) } else { parse_date(text) }
+}
+
+fn coded_numbers(codes: Codes, values: Vec<f64>, column: fn(Numbers) -> Column) -> Column {
+    column(Numbers::Coded { codes, values })
+}
+
+/// Texts with all ways of writing a gap made one.
+fn coded_texts(codes: Codes, texts: Strings) -> Texts {
+    let gaps: Vec<bool> = texts.iter().map(is_missing).collect();
+    let missing = gaps.iter().position(|&gap| gap).map(|code| code as u32);
+    let codes = match missing {
+        Some(missing) if gaps.iter().filter(|&&gap| gap).count() > 1 => {
+            codes.iter().map(|code| if gaps[code] { missing } else { code as u32 }).collect()
+        }
+        _ => codes,
+    };
+    Texts::new(codes, texts, missing).expect("codes are positions in the texts")
+}

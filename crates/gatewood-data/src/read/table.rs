@@ -1,0 +1,167 @@
+//! Files of rows to tables.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use gatewood::encode::{Column, Encoder, Kind, Table};
+use gatewood::{Error, Result};
+
+use super::{csv, open, unpack};
+
+/// How a file of rows is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Delimited text.
+    Csv,
+    /// A label and `position:value` pairs a line.
+    Libsvm,
+    /// One numpy array.
+    Npy,
+    /// Several numpy arrays.
+    Npz,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow's file or stream of record batches.
+    Arrow,
+}
+
+/// How to read a file of rows; what is not given is found out.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format; else by the first bytes, then by the name.
+    pub format: Option<Format>,
+    /// The delimiter of delimited text.
+    pub delimiter: Option<u8>,
+    /// Whether the first line of delimited text names the columns.
+    pub header: Option<bool>,
+    /// Lines to pass over at the start of delimited text.
+    pub skip_lines: usize,
+    /// What columns hold, by name, where that is known.
+    pub kinds: BTreeMap<String, Kind>,
+    /// The least number of columns of a file that leaves out zeros.
+    pub width: Option<usize>,
+    /// The array to take from a file of several.
+    pub array: Option<String>,
+}
+
+impl ReadOptions {
+    /// The options to read rows for an encoder: its columns hold what they held in training.
+    pub fn for_encoder(encoder: &Encoder) -> Self {
+        Self {
+            kinds: encoder.inputs().iter().map(|input| (input.name.clone(), input.kind)).collect(),
+            width: Some(encoder.width()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Rows as a file held them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawRows {
+    /// The columns.
+    pub table: Table,
+    /// The label with its name, where the format sets one apart: libsvm, and numpy files with an array `y`.
+    pub label: Option<(String, Column)>,
+}
+
+/// Reads a file of rows; `-` is standard input. Files may be packed with gzip, xz or zstandard.
+///
+/// Where the format sets a label apart, it becomes the first column.
+///
+/// # Errors
+/// When the file cannot be read or does not hold rows; the message names the file, and the line and column where it
+/// can.
+pub fn read_table(source: &str, options: &ReadOptions) -> Result<Table> {
+    let RawRows { table, label } = read_rows(source, options)?;
+    let Some(label) = label else { return Ok(table) };
+    let columns =
+        (0..table.columns()).map(|column| (table.name(column).into_owned(), as_column(&table, column)));
+    Table::new(std::iter::once(label).chain(columns).collect()).map_err(|error| error.at(source))
+}
+
+/// Reads a file of rows; a label that the format sets apart is kept apart.
+///
+/// # Errors
+/// As [`read_table`].
+pub fn read_rows(source: &str, options: &ReadOptions) -> Result<RawRows> {
+    let (place, mut reader) = if source == "-" {
+        ("standard input", unpack(Box::new(std::io::stdin()))?)
+    } else {
+        (source, open(Path::new(source))?)
+    };
+    read_rows_from(&mut *reader, place, options).map_err(|error| error.at(place))
+}
+
+/// Reads rows from a stream that is unpacked already. `name` tells the format where its first bytes do not.
+///
+/// # Errors
+/// When the stream cannot be read or does not hold rows.
+pub fn read_rows_from(reader: &mut dyn BufRead, name: &str, options: &ReadOptions) -> Result<RawRows> {
+    let start = reader.fill_buf().map_err(|error| Error::io(error.to_string()))?;
+    let format = options.format.unwrap_or_else(|| format_of(name, start));
+    let reader: &mut dyn Read = reader;
+    match format {
+        Format::Csv => {
+            let mut options = options.clone();
+            if bare_name(name).ends_with(".tsv") {
+                options.delimiter = options.delimiter.or(Some(b'\t'));
+            }
+            Ok(RawRows { table: csv::read_csv(reader, &options)?, label: None })
+        }
+        _ => Err(Error::file("this format is not read yet")),
+    }
+}
+
+/// A name in lower case, without the ending of its packing.
+fn bare_name(name: &str) -> String {
+    let name = name.to_lowercase();
+    let bare = [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));
+    bare.unwrap_or(&name).to_owned()
+}
+
+fn format_of(name: &str, start: &[u8]) -> Format {
+    if start.starts_with(b"\x93NUMPY") {
+        return Format::Npy;
+    }
+    if start.starts_with(b"PK\x03\x04") {
+        return Format::Npz;
+    }
+    if start.starts_with(b"PAR1") {
+        return Format::Parquet;
+    }
+    if start.starts_with(b"ARROW1") || start.starts_with(&[0xff; 4]) {
+        return Format::Arrow;
+    }
+    let name = bare_name(name);
+    let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    if ends(&[".libsvm", ".svm", ".svmlight"]) {
+        Format::Libsvm
+    } else if ends(&[".npy"]) {
+        Format::Npy
+    } else if ends(&[".npz"]) {
+        Format::Npz
+    } else if ends(&[".parquet", ".pq"]) {
+        Format::Parquet
+    } else if ends(&[".arrow", ".feather", ".ipc"]) {
+        Format::Arrow
+    } else {
+        Format::Csv
+    }
+}
+
+/// A column of any table as a column of its own.
+fn as_column(table: &Table, column: usize) -> Column {
+    use gatewood::encode::{Codes, Numbers, Value};
+    if let Some(column) = table.column(column) {
+        return column.clone();
+    }
+    let codes: Codes = (0..table.rows())
+        .map(|row| match table.value(row, column) {
+            Value::Pixel(byte) => u32::from(byte),
+            Value::Bit(bit) => u32::from(bit),
+            _ => 0,
+        })
+        .collect();
+    Column::Number(Numbers::Coded { codes, values: (0..256).map(f64::from).collect() })
+}
