@@ -22,12 +22,17 @@
 
 mod aiger;
 mod blif;
+mod c;
+mod code;
 mod dot;
 mod form;
 mod json;
 mod names;
 mod pipeline;
+mod program;
 mod read;
+mod rust;
+mod svg;
 #[cfg(test)]
 mod tests;
 mod verilog;
@@ -37,8 +42,9 @@ use std::fmt;
 use std::io::Write;
 use std::str::FromStr;
 
+use self::code::Code;
 use crate::bits::BitView;
-use crate::circuit::Netlist;
+use crate::circuit::{Grove, Netlist};
 use crate::{Error, Result};
 
 /// A file format that a circuit can be written in.
@@ -148,13 +154,15 @@ pub struct Options {
     pub name: String,
     /// Lines for the comment at the top, such as what the model was trained on.
     pub facts: Vec<String>,
+    /// The name of the header that C source includes; without one it declares all itself.
+    pub header_file: Option<String>,
     /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
     pub pipeline: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { name: "model".into(), facts: Vec::new(), pipeline: 0 }
+        Self { name: "model".into(), facts: Vec::new(), header_file: None, pipeline: 0 }
     }
 }
 
@@ -191,19 +199,25 @@ impl Options {
     fn header(&self, netlist: &Netlist) -> Vec<String> {
         let plural =
             |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-        let mut lines = vec![
-            format!("Made by gatewood {}", env!("CARGO_PKG_VERSION")),
-            format!(
-                "{}: {}, {}, {}, depth {}",
-                self.name,
-                plural(netlist.inputs(), "input"),
-                plural(netlist.outputs(), "output"),
-                plural(netlist.luts(), "LUT"),
-                netlist.depth()
-            ),
-        ];
-        lines.extend(self.facts.iter().flat_map(|fact| fact.lines()).map(names::comment));
+        let mut lines = self.header_start();
+        lines.push(format!(
+            "{}: {}, {}, {}, depth {}",
+            self.name,
+            plural(netlist.inputs(), "input"),
+            plural(netlist.outputs(), "output"),
+            plural(netlist.luts(), "LUT"),
+            netlist.depth()
+        ));
+        lines.extend(self.header_facts());
         lines
+    }
+
+    fn header_start(&self) -> Vec<String> {
+        vec![format!("Made by gatewood {}", env!("CARGO_PKG_VERSION"))]
+    }
+
+    fn header_facts(&self) -> impl Iterator<Item = String> {
+        self.facts.iter().flat_map(|fact| fact.lines()).map(names::comment)
     }
 }
 
@@ -226,10 +240,72 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
         Format::Json => json::write(netlist, options, &mut out),
         Format::Verilog => verilog::write(netlist, options, &mut out),
         Format::Vhdl => vhdl::write(netlist, options, &mut out),
-        _ => return Err(Error::setting(format!("{format} cannot be written yet"))),
+        Format::C => {
+            let (code, facts) = Code::of_netlist(netlist, options)?;
+            c::write(&code, options, &facts, options.header_file.as_deref(), &mut out)
+        }
+        Format::Rust => {
+            let (code, facts) = Code::of_netlist(netlist, options)?;
+            rust::write(&code, &facts, &mut out)
+        }
+        Format::Svg => svg::write(netlist, options, &mut out),
     }
     .and_then(|()| out.flush())
-    .map_err(|error| Error::io(format!("the {format} file cannot be written: {error}")))
+    .map_err(|error| write_failed(format, &error))
+}
+
+/// Writes the header that belongs to the C of a netlist.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_header(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+    options.validate()?;
+    check_shape(netlist, Format::C)?;
+    let (code, facts) = Code::of_netlist(netlist, options)?;
+    c::write_header(&code, options, &facts, out).map_err(|error| write_failed(Format::C, &error))
+}
+
+/// Writes a grove as C or Rust that adds up its votes, which is faster than the netlist that [`write`] is given and
+/// offers the margins too.
+///
+/// # Errors
+/// When the format is another one, the options are not valid, or writing fails.
+pub fn write_grove(
+    grove: &Grove,
+    column_names: &[String],
+    format: Format,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
+    options.validate()?;
+    let (code, facts) = Code::of_grove(grove, column_names, options)?;
+    let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
+    match format {
+        Format::C => c::write(&code, options, &facts, options.header_file.as_deref(), &mut out),
+        Format::Rust => rust::write(&code, &facts, &mut out),
+        _ => return Err(Error::setting(format!("{format} is written from a netlist, not from a grove"))),
+    }
+    .and_then(|()| out.flush())
+    .map_err(|error| write_failed(format, &error))
+}
+
+/// Writes the header that belongs to the C of a grove.
+///
+/// # Errors
+/// As [`write_grove`].
+pub fn write_grove_header(
+    grove: &Grove,
+    column_names: &[String],
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
+    options.validate()?;
+    let (code, facts) = Code::of_grove(grove, column_names, options)?;
+    c::write_header(&code, options, &facts, out).map_err(|error| write_failed(Format::C, &error))
+}
+
+fn write_failed(format: Format, error: &std::io::Error) -> Error {
+    Error::io(format!("the {format} file cannot be written: {error}"))
 }
 
 /// Languages with buses and arrays have none of no width.
@@ -239,6 +315,9 @@ fn check_shape(netlist: &Netlist, format: Format) -> Result<()> {
         return Err(Error::data(format!(
             "a circuit without inputs or outputs cannot be written as {format}"
         )));
+    }
+    if format == Format::Svg {
+        svg::check(netlist)?;
     }
     Ok(())
 }

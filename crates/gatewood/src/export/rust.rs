@@ -1,0 +1,396 @@
+//! Rust that needs only `core`: tables that loops walk, as in the C.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::{Result, Write};
+
+use super::code::{Code, Facts};
+use super::names;
+use super::program::{GroveProgram, Program};
+
+/// Writes a module with `row`, `rows` and, for a grove, `margins`.
+pub(super) fn write(code: &Code, facts: &Facts, out: &mut impl Write) -> Result<()> {
+    let program = code.program();
+    for line in &facts.header {
+        writeln!(out, "// {line}")?;
+    }
+    writeln!(out, "// It needs only `core`: use it as a module of any crate.\n")?;
+    for (index, input) in facts.inputs.iter().enumerate() {
+        if *input != format!("x{index}") {
+            writeln!(out, "// Column {index} is {}", names::comment(input))?;
+        }
+    }
+    for (index, output) in facts.outputs.iter().enumerate() {
+        writeln!(out, "// Output {index} is {}", names::comment(output))?;
+    }
+    writeln!(out, "\n/// Columns of a row.\npub const COLUMNS: usize = {};", program.inputs)?;
+    writeln!(
+        out,
+        "/// Words of a row: column `i` is bit `i % 64` of word `i / 64`.\npub const WORDS: usize = {};",
+        program.inputs.div_ceil(64)
+    )?;
+    writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs())?;
+    writeln!(out, "const SLOTS: usize = {};", program.slots.max(1))?;
+    let arities: BTreeSet<usize> = program.operations.iter().map(|operation| operation.reads.len()).collect();
+    tables(program, out)?;
+    if let Code::Grove(grove) = code {
+        vote_tables(grove, out)?;
+    }
+    write!(out, "{RUN_ROW}")?;
+    match code {
+        Code::Netlist(program) => netlist_row(program, out)?,
+        Code::Grove(grove) => {
+            write!(out, "{MARGINS}")?;
+            write!(out, "{}", if grove.start.len() == 1 { ROW_OF_ONE } else { ROW_OF_MANY })?;
+        }
+    }
+    write!(out, "{FOLD}")?;
+    run(&arities, out)?;
+    match code {
+        Code::Netlist(program) => netlist_rows(program, out),
+        Code::Grove(grove) => grove_rows(grove, out),
+    }
+}
+
+fn array<T: Display>(
+    out: &mut impl Write,
+    kind: &str,
+    name: &str,
+    values: impl ExactSizeIterator<Item = T>,
+) -> Result<()> {
+    write!(out, "static {name}: [{kind}; {}] = [", values.len())?;
+    for (index, value) in values.enumerate() {
+        write!(out, "{}{value},", if index % 16 == 0 { "\n    " } else { " " })?;
+    }
+    writeln!(out, "\n];")
+}
+
+fn unsigned(largest: u64) -> &'static str {
+    match largest {
+        0..0x100 => "u8",
+        0x100..0x1_0000 => "u16",
+        0x1_0000..0x1_0000_0000 => "u32",
+        _ => "u64",
+    }
+}
+
+fn tables(program: &Program, out: &mut impl Write) -> Result<()> {
+    let operations = &program.operations;
+    let read_type = unsigned(u64::from(program.inputs) + u64::from(program.slots));
+    writeln!(out, "\n/// A column when below `COLUMNS`, else a slot.\ntype Read = {read_type};")?;
+    writeln!(out, "/// What the LUTs read, one after the other.")?;
+    let reads: Vec<u32> = operations.iter().flat_map(|operation| operation.reads.iter().copied()).collect();
+    array(out, "Read", "READS", reads.iter())?;
+    writeln!(out, "/// How many inputs each LUT has.")?;
+    array(out, "u8", "ARITIES", operations.iter().map(|operation| operation.reads.len()))?;
+    writeln!(out, "/// The LUTs' tables: bit `a` is the output at address `a`.")?;
+    let largest = operations.iter().map(|operation| operation.table).max().unwrap_or(0);
+    array(
+        out,
+        unsigned(largest),
+        "TABLES",
+        operations.iter().map(|operation| format!("{:#x}", operation.table)),
+    )?;
+    writeln!(out, "/// The slot that each LUT fills.")?;
+    array(out, unsigned(program.slots.into()), "FILLS", operations.iter().map(|operation| operation.slot))
+}
+
+fn vote_tables(grove: &GroveProgram, out: &mut impl Write) -> Result<()> {
+    let votes = &grove.votes;
+    writeln!(out, "\n/// Margins.\npub const MARGINS: usize = {};", grove.start.len())?;
+    writeln!(
+        out,
+        "const VOTES: usize = {};\nconst SUM_BITS: usize = {};\nconst VOTE_BITS: usize = {};",
+        votes.len(),
+        grove.sum_bits,
+        grove.vote_bits
+    )?;
+    writeln!(out, "/// A margin is its sum and this.\nconst LIFT: i32 = {};", grove.lift)?;
+    writeln!(out, "/// What the sums start from.")?;
+    array(out, "i32", "START", grove.start.iter())?;
+    writeln!(out, "/// How many LUTs run before each vote.")?;
+    array(out, "u32", "BEFORE", votes.iter().map(|vote| vote.operations))?;
+    writeln!(out, "/// The margin that each vote is added to.")?;
+    array(out, unsigned(grove.start.len() as u64), "TARGETS", votes.iter().map(|vote| vote.margin))?;
+    writeln!(out, "/// How many address bits each vote has, and what they read.")?;
+    array(out, "u8", "VOTE_ARITIES", votes.iter().map(|vote| vote.reads.len()))?;
+    let reads: Vec<u32> = votes.iter().flat_map(|vote| vote.reads.iter().copied()).collect();
+    array(out, "Read", "VOTE_READS", reads.iter())?;
+    writeln!(
+        out,
+        "/// The votes by address, lifted so that none is negative; then the same, one table a bit."
+    )?;
+    let lifted: Vec<u32> = votes.iter().flat_map(|vote| vote.lifted.iter().copied()).collect();
+    array(out, unsigned((1u64 << grove.vote_bits) - 1), "LIFTED", lifted.iter())?;
+    let planes: Vec<u64> = votes.iter().flat_map(|vote| grove.planes(vote)).collect();
+    let kind = unsigned(planes.iter().copied().max().unwrap_or(0));
+    array(out, kind, "PLANES", planes.iter().map(|plane| format!("{plane:#x}")))
+}
+
+const RUN_ROW: &str = "
+/// Runs LUTs on one row, whose columns and slots are bytes; gives the place of the next read.
+fn run_row(first: usize, end: usize, mut place: usize, values: &mut [u8; COLUMNS + SLOTS]) -> usize {
+    for lut in first..end {
+        let arity = ARITIES[lut] as usize;
+        let mut address = 0;
+        for (j, &read) in READS[place..place + arity].iter().enumerate() {
+            address |= u32::from(values[read as usize]) << j;
+        }
+        values[COLUMNS + FILLS[lut] as usize] = (TABLES[lut] >> address & 1) as u8;
+        place += arity;
+    }
+    place
+}
+
+fn unpack(row: &[u64; WORDS]) -> [u8; COLUMNS + SLOTS] {
+    let mut values = [0; COLUMNS + SLOTS];
+    for (column, value) in values[..COLUMNS].iter_mut().enumerate() {
+        *value = (row[column / 64] >> (column % 64) & 1) as u8;
+    }
+    values
+}
+";
+
+const MARGINS: &str = "
+/// The margins of one row.
+pub fn margins(row: &[u64; WORDS]) -> [i32; MARGINS] {
+    let mut values = unpack(row);
+    let mut margins = START;
+    let (mut lut, mut place, mut root, mut base) = (0, 0, 0, 0);
+    for vote in 0..VOTES {
+        let (end, arity) = (lut + BEFORE[vote] as usize, VOTE_ARITIES[vote] as usize);
+        place = run_row(lut, end, place, &mut values);
+        lut = end;
+        let mut address = 0;
+        for (j, &read) in VOTE_READS[root..root + arity].iter().enumerate() {
+            address |= usize::from(values[read as usize]) << j;
+        }
+        margins[TARGETS[vote] as usize] += LIFTED[base + address] as i32;
+        root += arity;
+        base += 1 << arity;
+    }
+    margins.map(|sum| sum + LIFT)
+}
+";
+
+const ROW_OF_ONE: &str = "
+/// The class of one row: 1 when the margin is above zero.
+pub fn row(row: &[u64; WORDS]) -> u64 {
+    u64::from(margins(row)[0] > 0)
+}
+";
+
+const ROW_OF_MANY: &str = "
+/// The class of one row: that of the largest margin, the first of equals.
+pub fn row(row: &[u64; WORDS]) -> u64 {
+    let margins = margins(row);
+    (1..MARGINS).fold(0, |best, class| if margins[class] > margins[best] { class } else { best }) as u64
+}
+";
+
+const FOLD: &str = "
+/// `one` where `select` is one, else `zero`.
+fn choose<const L: usize>(select: &[u64; L], zero: &[u64; L], one: &[u64; L]) -> [u64; L] {
+    core::array::from_fn(|l| zero[l] ^ (zero[l] ^ one[l]) & select[l])
+}
+
+/// Chooses between parts by one input after the other.
+#[inline(always)]
+fn fold<const L: usize, const P: usize>(mut parts: [[u64; L]; P], inputs: &[[u64; L]]) -> [u64; L] {
+    let mut count = P;
+    for select in inputs {
+        count /= 2;
+        for part in 0..count {
+            parts[part] = choose(select, &parts[2 * part], &parts[2 * part + 1]);
+        }
+    }
+    parts[0]
+}
+
+/// A LUT of `K` inputs, half of whose table has `P` bits: its table picks functions of the first input.
+#[inline(always)]
+fn lut<const L: usize, const K: usize, const P: usize>(table: u64, inputs: [[u64; L]; K]) -> [u64; L] {
+    let first = inputs[0];
+    let of = [[0; L], first.map(|word| !word), first, [u64::MAX; L]];
+    fold::<L, P>(core::array::from_fn(|pair| of[(table >> (2 * pair) & 3) as usize]), &inputs[1..])
+}
+";
+
+fn netlist_row(program: &Program, out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "\n/// The outputs for one row: bit `i` is output `i`.\npub fn row(row: &[u64; WORDS]) -> u64 {{"
+    )?;
+    writeln!(
+        out,
+        "    let mut values = unpack(row);\n    run_row(0, TABLES.len(), 0, &mut values);\n    let outputs: [usize; OUTPUTS] = ["
+    )?;
+    for output in &program.outputs {
+        writeln!(out, "        {output},")?;
+    }
+    writeln!(
+        out,
+        "    ];\n    outputs.iter().rev().fold(0, |bits, &output| bits << 1 | u64::from(values[output]))\n}}"
+    )
+}
+
+fn run(arities: &BTreeSet<usize>, out: &mut impl Write) -> Result<()> {
+    write!(
+        out,
+        "
+/// The words of a column or a slot.
+fn value<const L: usize>(read: Read, columns: &[[u64; L]; COLUMNS], slots: &[[u64; L]; SLOTS]) -> [u64; L] {{
+    let read = read as usize;
+    if read < COLUMNS {{ columns[read] }} else {{ slots[read - COLUMNS] }}
+}}
+
+/// Runs LUTs on words; gives the place of the next read.
+fn run<const L: usize>(
+    first: usize,
+    end: usize,
+    mut place: usize,
+    columns: &[[u64; L]; COLUMNS],
+    slots: &mut [[u64; L]; SLOTS],
+) -> usize {{
+    for index in first..end {{
+        let (arity, table) = (ARITIES[index] as usize, TABLES[index] as u64);
+        let reads = &READS[place..place + arity];
+        slots[FILLS[index] as usize] = match arity {{
+"
+    )?;
+    for &arity in arities {
+        let parts = 1usize << (arity - 1);
+        writeln!(
+            out,
+            "            {arity} => lut::<L, {arity}, {parts}>(table, core::array::from_fn(|j| value(reads[j], columns, slots))),"
+        )?;
+    }
+    writeln!(
+        out,
+        "            _ => lut::<L, 1, 1>(table, core::array::from_fn(|j| value(reads[j], columns, slots))),"
+    )?;
+    writeln!(out, "        }};\n        place += arity;\n    }}\n    place\n}}")
+}
+
+const ROWS: &str = "
+/// The outputs for `64 * L` rows: row `r` is bit `r % 64` of word `r / 64` of every column and every output.
+pub fn rows<const L: usize>(columns: &[[u64; L]; COLUMNS]) -> [[u64; L]; OUTPUTS] {
+    let mut slots = [[0; L]; SLOTS];
+";
+
+fn netlist_rows(program: &Program, out: &mut impl Write) -> Result<()> {
+    write!(out, "{ROWS}")?;
+    writeln!(out, "    run(0, TABLES.len(), 0, columns, &mut slots);\n    [")?;
+    for output in &program.outputs {
+        writeln!(out, "        value({output}, columns, &slots),")?;
+    }
+    writeln!(out, "    ]\n}}")
+}
+
+fn grove_rows(grove: &GroveProgram, out: &mut impl Write) -> Result<()> {
+    let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
+    write!(
+        out,
+        "
+/// Adds a vote of `K` address bits, a quarter of whose table has `P` bits, `W` words a table, to a sum of bit planes.
+#[inline(always)]
+fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
+    base: usize,
+    inputs: [[u64; L]; K],
+    sum: &mut [[u64; L]; SUM_BITS],
+) {{
+    let (a, b) = (inputs[0], inputs[1]);
+    let of: [[u64; L]; 16] = core::array::from_fn(|table| {{
+        let bit = |address: usize| 0u64.wrapping_sub((table >> address & 1) as u64);
+        core::array::from_fn(|l| {{
+            bit(0) & !a[l] & !b[l] | bit(1) & a[l] & !b[l] | bit(2) & !a[l] & b[l] | bit(3) & a[l] & b[l]
+        }})
+    }});
+    let mut carry = [0; L];
+    for (bit, sum) in sum.iter_mut().enumerate() {{
+        let value = if bit < VOTE_BITS {{
+            let table = &PLANES[base + bit * W..][..W];
+            let part = |p: usize| of[(table[p / 16] as u64 >> (4 * (p % 16)) & 15) as usize];
+            fold::<L, P>(core::array::from_fn(part), &inputs[2..])
+        }} else {{
+            [0; L]
+        }};
+        for l in 0..L {{
+            let half = sum[l] ^ value[l];
+            let next = sum[l] & value[l] | half & carry[l];
+            sum[l] = half ^ carry[l];
+            carry[l] = next;
+        }}
+    }}
+}}
+"
+    )?;
+    write!(out, "{ROWS}")?;
+    write!(
+        out,
+        "    let mut sums: [[[u64; L]; SUM_BITS]; MARGINS] =
+        core::array::from_fn(|m| core::array::from_fn(|bit| [0u64.wrapping_sub((START[m] >> bit & 1) as u64); L]));
+    let (mut first, mut place, mut root, mut base) = (0, 0, 0, 0);
+    for index in 0..VOTES {{
+        let (end, arity) = (first + BEFORE[index] as usize, VOTE_ARITIES[index] as usize);
+        place = run(first, end, place, columns, &mut slots);
+        first = end;
+        let reads = &VOTE_READS[root..root + arity];
+        let sum = &mut sums[TARGETS[index] as usize];
+        match arity {{
+"
+    )?;
+    let widest = arities.last().copied().unwrap_or(2);
+    for &arity in &arities {
+        let (parts, words) = (1usize << (arity - 2), (1usize << arity).div_ceil(64));
+        let case = if arity == widest { "_".into() } else { arity.to_string() };
+        writeln!(
+            out,
+            "            {case} => {{\n                let inputs = core::array::from_fn(|j| value(reads[j], columns, &slots));"
+        )?;
+        writeln!(
+            out,
+            "                vote::<L, {arity}, {parts}, {words}>(base, inputs, sum);\n                base += VOTE_BITS * {words};\n            }}"
+        )?;
+    }
+    writeln!(out, "        }}\n        root += arity;\n    }}")?;
+    if grove.start.len() == 1 {
+        let threshold = -i64::from(grove.lift);
+        return match threshold {
+            i64::MIN..0 => writeln!(out, "    [[u64::MAX; L]; OUTPUTS]\n}}"),
+            _ if threshold >> grove.sum_bits != 0 => writeln!(out, "    [[0; L]; OUTPUTS]\n}}"),
+            _ => {
+                writeln!(out, "    // Above -LIFT, bit by bit from the lowest.")?;
+                writeln!(out, "    let threshold = -i64::from(LIFT);\n    let mut above = [0; L];")?;
+                writeln!(
+                    out,
+                    "    for (bit, sum) in sums[0].iter().enumerate() {{\n        for l in 0..L {{"
+                )?;
+                writeln!(
+                    out,
+                    "            above[l] = if threshold >> bit & 1 == 1 {{ above[l] & sum[l] }} else {{ above[l] | sum[l] }};"
+                )?;
+                writeln!(out, "        }}\n    }}\n    [above]\n}}")
+            }
+        };
+    }
+    write!(
+        out,
+        "    let (mut best, mut class) = (sums[0], [[0; L]; OUTPUTS]);
+    for (m, sum) in sums.iter().enumerate().skip(1) {{
+        let mut above = [0; L];
+        for (a, b) in sum.iter().zip(&best) {{
+            above = core::array::from_fn(|l| a[l] & !b[l] | !(a[l] ^ b[l]) & above[l]);
+        }}
+        for (best, sum) in best.iter_mut().zip(sum) {{
+            *best = choose(&above, best, sum);
+        }}
+        for (bit, class) in class.iter_mut().enumerate() {{
+            *class = choose(&above, class, &[0u64.wrapping_sub((m >> bit & 1) as u64); L]);
+        }}
+    }}
+    class
+}}
+"
+    )
+}
