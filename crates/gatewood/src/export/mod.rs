@@ -26,7 +26,10 @@ mod c;
 mod code;
 mod dot;
 mod form;
+mod harness;
 mod json;
+#[cfg(test)]
+mod language_tests;
 mod names;
 mod pipeline;
 mod program;
@@ -43,6 +46,7 @@ use std::io::Write;
 use std::str::FromStr;
 
 use self::code::Code;
+pub use self::harness::{HARNESS_BLOCK, harness};
 use crate::bits::BitView;
 use crate::circuit::{Grove, Netlist};
 use crate::{Error, Result};
