@@ -3,12 +3,14 @@
 //! - [`Model`]: takes raw rows, says classes.
 //! - [`Circuit`]: the circuit in it, a tree or a grove.
 //! - [`Prediction`]: what a model says of some rows.
+//! - [`train()`]: rows and [`TrainSettings`] to a model.
 //!
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod file;
 mod packing;
 mod prediction;
+mod train;
 
 use std::collections::BTreeSet;
 
@@ -21,6 +23,7 @@ use crate::{Error, Result};
 
 pub use file::{FORMAT_VERSION, write_atomically};
 pub use prediction::Prediction;
+pub use train::{LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]

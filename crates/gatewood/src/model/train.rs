@@ -1,0 +1,332 @@
+//! From rows and settings to a model: the one way that the command and the Python package take.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Circuit, Model, Provenance};
+use crate::bits::{BitMatrix, BitView};
+use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, Labels, Table, Test};
+use crate::learn::{Observer, TreeSettings, fit_tree};
+use crate::{Error, Result};
+
+/// What is learned, with its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "kebab-case")]
+pub enum LearnSettings {
+    /// The paper's single tree.
+    Tree(TreeSettings),
+}
+
+impl LearnSettings {
+    /// What is learned: `tree` or `grove`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tree(_) => "tree",
+        }
+    }
+
+    /// Where all randomness comes from.
+    pub fn seed(&self) -> u64 {
+        match self {
+            Self::Tree(settings) => settings.seed,
+        }
+    }
+}
+
+/// All settings of a training: how rows become bits, and what is learned from them.
+///
+/// As JSON, `{"model": "tree", …, "encode": {…}}`, they are part of the model file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainSettings {
+    /// What is learned.
+    #[serde(flatten)]
+    pub learn: LearnSettings,
+    /// How raw columns become bits; of no use for rows that are bits already.
+    pub encode: EncodeSettings,
+}
+
+/// Rows to learn from or to run on.
+#[derive(Debug, Clone, Copy)]
+pub enum Rows<'a> {
+    /// Raw columns, to be encoded.
+    Raw(&'a Table),
+    /// Bits that are used where they lie, all of them, without an encoder.
+    Bits(BitView<'a>),
+}
+
+impl Rows<'_> {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Raw(table) => table.rows(),
+            Self::Bits(bits) => bits.rows(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Rows with the class of each.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelledRows<'a> {
+    /// The rows.
+    pub rows: Rows<'a>,
+    /// The class of each row.
+    pub labels: &'a Labels,
+    /// What each row counts for; one each where not given.
+    pub weights: Option<&'a [f64]>,
+}
+
+/// What a training is given besides its settings.
+#[derive(Debug, Clone, Copy)]
+pub struct Training<'a> {
+    /// The rows to learn from.
+    pub train: LabelledRows<'a>,
+    /// Rows that tell when to stop.
+    pub validation: Option<LabelledRows<'a>>,
+    /// A model to go on from: its encoder and its trees are kept.
+    pub start: Option<&'a Model>,
+    /// The name of the label column, where it has one.
+    pub label: Option<&'a str>,
+    /// The data, as the user named it.
+    pub data: &'a str,
+}
+
+impl<'a> Training<'a> {
+    /// Rows and nothing else.
+    pub fn new(rows: Rows<'a>, labels: &'a Labels) -> Self {
+        Self {
+            train: LabelledRows { rows, labels, weights: None },
+            validation: None,
+            start: None,
+            label: None,
+            data: "",
+        }
+    }
+}
+
+/// A model, and what there is to tell of its making.
+#[derive(Debug, Clone)]
+pub struct Trained {
+    /// The model.
+    pub model: Model,
+    /// What became of the raw columns, where there were any to encode anew.
+    pub encoding: Option<EncodeReport>,
+    /// Time taken by fitting the encoder and encoding.
+    pub encode_time: Duration,
+    /// Time taken by learning alone.
+    pub learn_time: Duration,
+}
+
+/// Bits, made here or lent.
+enum Encoded<'a> {
+    Made(BitMatrix),
+    Lent(BitView<'a>),
+}
+
+impl Encoded<'_> {
+    fn view(&self) -> BitView<'_> {
+        match self {
+            Self::Made(bits) => bits.view(),
+            Self::Lent(bits) => *bits,
+        }
+    }
+}
+
+/// Trains a model: fits the encoder, encodes, learns.
+///
+/// The same rows and settings give the same model, byte for byte, whoever asks.
+///
+/// ```
+/// use gatewood::encode::{Column, EncodeSettings, Labels, Numbers, Table};
+/// use gatewood::learn::{Ignore, TreeSettings};
+/// use gatewood::model::{LearnSettings, Rows, TrainSettings, Training, train};
+///
+/// let width = Column::Number(Numbers::F64(vec![1.0, 2.0, 3.0, 4.0]));
+/// let table = Table::new(vec![("width".into(), width)])?;
+/// let labels = Labels::new(vec!["small".into(), "large".into()], vec![0, 0, 1, 1])?;
+/// let tree = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
+/// let settings = TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() };
+/// let trained = train(&Training::new(Rows::Raw(&table), &labels), &settings, &Ignore)?;
+/// assert_eq!(trained.model.predict(&table, 1)?.classes(), [0, 0, 1, 1]);
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+///
+/// # Errors
+/// When a setting is out of range, the rows do not fit the labels or each other, there is nothing to learn from, the
+/// memory is not to be had, or the observer stops the work.
+pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn Observer) -> Result<Trained> {
+    let LabelledRows { rows, labels, weights } = training.train;
+    check(&training.train, "training")?;
+    if let Some(validation) = &training.validation {
+        check(validation, "validation")?;
+        if validation.labels.classes() != labels.classes() {
+            return Err(Error::data("the validation rows have other classes than the training rows"));
+        }
+    }
+    let begun = Instant::now();
+    let (encoder, encoding) = match (training.start, rows) {
+        (Some(start), _) => (start.encoder().clone(), None),
+        (None, Rows::Raw(table)) => {
+            let (encoder, report) = Encoder::fit(table, &settings.encode)?;
+            (encoder, Some(report))
+        }
+        (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
+    };
+    let bits = encode(&encoder, rows)?;
+    let encode_time = begun.elapsed();
+
+    let begun = Instant::now();
+    let circuit = match &settings.learn {
+        LearnSettings::Tree(tree) => {
+            if weights.is_some() {
+                return Err(Error::setting("a tree does not take weights of rows: use a grove"));
+            }
+            if training.validation.is_some() {
+                return Err(Error::setting("a tree does not take validation rows: use a grove"));
+            }
+            if training.start.is_some() {
+                return Err(Error::setting("a tree cannot be continued: use a grove"));
+            }
+            if labels.classes().len() != 2 {
+                return Err(Error::data(format!(
+                    "a tree tells two classes apart, and there are {}: use a grove",
+                    labels.classes().len()
+                )));
+            }
+            Circuit::Tree(fit_tree(bits.view(), labels.codes(), tree, observer)?)
+        }
+    };
+    let learn_time = begun.elapsed();
+    let settings = serde_json::to_value(settings)
+        .map_err(|error| Error::setting(format!("the settings cannot be written down: {error}")))?;
+    let model = Model::new(encoder, circuit, labels.classes().to_vec())?
+        .with_label(training.label.map(str::to_owned))
+        .with_settings(settings)
+        .with_provenance(Provenance {
+            program: concat!("gatewood ", env!("CARGO_PKG_VERSION")).into(),
+            data: training.data.into(),
+            rows: rows.len() as u64,
+        });
+    Ok(Trained { model, encoding, encode_time, learn_time })
+}
+
+impl Model {
+    /// What the model says of rows, raw or ready, on `threads` threads, 0 for one a core.
+    ///
+    /// # Errors
+    /// When a column is missing or of the wrong kind, or the bits are not those the circuit takes.
+    pub fn predict_rows(&self, rows: Rows<'_>, threads: usize) -> Result<super::Prediction> {
+        self.predict_bits(encode(&self.encoder, rows)?.view(), threads)
+    }
+}
+
+/// The rows as bits; ready bits stay where they are if the encoder takes them all as they are.
+fn encode<'a>(encoder: &Encoder, rows: Rows<'a>) -> Result<Encoded<'a>> {
+    let bits = match rows {
+        Rows::Raw(table) => return Ok(Encoded::Made(encoder.transform(table)?)),
+        Rows::Bits(bits) => bits,
+    };
+    if bits.columns() != encoder.width() {
+        return Err(Error::data(format!(
+            "the rows have {} columns, but those of training had {}",
+            bits.columns(),
+            encoder.width()
+        )));
+    }
+    let position = |meaning: &BitMeaning| match meaning.test {
+        Test::Set => Ok(encoder.inputs()[meaning.column as usize].position),
+        _ => Err(Error::data("the model encodes raw columns, and cannot take rows that are bits already")),
+    };
+    let positions: Vec<usize> = encoder.meanings().iter().map(position).collect::<Result<_>>()?;
+    if positions.iter().copied().eq(0..bits.columns()) {
+        return Ok(Encoded::Lent(bits));
+    }
+    let columns: Vec<&[u64]> = positions.iter().map(|&column| bits.column(column)).collect();
+    Ok(Encoded::Made(BitMatrix::from_columns(bits.rows(), &columns)?))
+}
+
+fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
+    if examples.rows.len() != examples.labels.len() {
+        return Err(Error::data(format!(
+            "{} labels for {} {name} rows",
+            examples.labels.len(),
+            examples.rows.len()
+        )));
+    }
+    if let Rows::Bits(bits) = examples.rows {
+        bits.validate()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::Ignore;
+
+    fn settings() -> TrainSettings {
+        let tree = TreeSettings { arity: 2, depth: 3, ..TreeSettings::default() };
+        TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() }
+    }
+
+    fn bits() -> (BitMatrix, Labels) {
+        let rows: Vec<bool> = (0..64).flat_map(|row| (0..6).map(move |bit| row >> bit & 1 != 0)).collect();
+        let labels = (0..64).map(|row: u32| row >> 2 & 1).collect();
+        (
+            BitMatrix::from_bools(6, &rows).unwrap(),
+            Labels::new(vec!["no".into(), "yes".into()], labels).unwrap(),
+        )
+    }
+
+    #[test]
+    fn ready_bits_and_a_table_of_them_give_one_circuit() {
+        let (bits, labels) = bits();
+        let lent = train(&Training::new(Rows::Bits(bits.view()), &labels), &settings(), &Ignore).unwrap();
+        let table = Table::from_bits(bits.clone());
+        let encoded = train(&Training::new(Rows::Raw(&table), &labels), &settings(), &Ignore).unwrap();
+        assert_eq!(lent.model.circuit(), encoded.model.circuit());
+        let said = lent.model.predict_rows(Rows::Bits(bits.view()), 1).unwrap();
+        assert_eq!(said, encoded.model.predict(&table, 1).unwrap());
+        let fewer = Encoder::identity(6).select(&[4, 2]).unwrap();
+        let chosen = encode(&fewer, Rows::Bits(bits.view())).unwrap();
+        assert_eq!(chosen.view().column(1), &bits.column(2)[..1]);
+        assert!(encode(&Encoder::identity(5), Rows::Bits(bits.view())).is_err_and(|error| error.is_data()));
+    }
+
+    #[test]
+    fn settings_come_back_from_the_file() {
+        let (bits, labels) = bits();
+        let training =
+            Training { label: Some("kind"), data: "some", ..Training::new(Rows::Bits(bits.view()), &labels) };
+        let model = train(&training, &settings(), &Ignore).unwrap().model;
+        let again = Model::from_bytes(&model.to_bytes()).unwrap();
+        assert_eq!(again, model);
+        assert_eq!(again.label(), Some("kind"));
+        assert_eq!(again.provenance().data, "some");
+        let read: TrainSettings = serde_json::from_value(again.settings().clone()).unwrap();
+        assert_eq!(read, settings());
+    }
+
+    #[test]
+    fn what_a_tree_cannot_take_is_refused() {
+        let (bits, labels) = bits();
+        let plain = Training::new(Rows::Bits(bits.view()), &labels);
+        let weights = vec![1.0; 64];
+        let weighted = LabelledRows { weights: Some(&weights), ..plain.train };
+        let refused =
+            |training: Training<'_>| train(&training, &settings(), &Ignore).unwrap_err().is_setting();
+        assert!(refused(Training { train: weighted, ..plain }));
+        assert!(refused(Training { validation: Some(plain.train), ..plain }));
+        let three = Labels::new(["a", "b", "c"].map(String::from).to_vec(), vec![0; 64]).unwrap();
+        let rows = Training::new(Rows::Bits(bits.view()), &three);
+        assert!(train(&rows, &settings(), &Ignore).unwrap_err().is_data());
+        let short = Labels::new(vec!["no".into(), "yes".into()], vec![0; 63]).unwrap();
+        let rows = Training::new(Rows::Bits(bits.view()), &short);
+        assert!(train(&rows, &settings(), &Ignore).unwrap_err().is_data());
+    }
+}
