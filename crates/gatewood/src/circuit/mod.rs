@@ -10,8 +10,10 @@ pub(crate) mod aig;
 mod classes;
 mod equivalence;
 mod grove;
+mod grove_run;
 mod lower;
 mod netlist;
+mod predict;
 mod run;
 mod simplify;
 mod simulate;
@@ -25,9 +27,13 @@ mod window;
 
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where};
 pub use grove::{Grove, Target, VoteTree};
+pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
+pub use predict::Margins;
+pub(crate) use predict::{add_votes, by_chunks};
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
+
 pub use table::TruthTable;
 pub(crate) use tree::Shape;
 pub use tree::Tree;

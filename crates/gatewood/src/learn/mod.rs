@@ -1,11 +1,13 @@
-//! Learning: settings, the greedy tree, hill climbing.
+//! Learning: settings, the greedy tree, hill climbing, boosting.
 //!
 //! - [`TreeSettings`], [`fit_tree`]: the paper's tree, greedy or climbed.
+//! - [`GroveSettings`], [`fit_grove`]: boosted groves, see [`boost`].
 //! - [`TrainingView`]: the rows in the order of their class, so that counting a class is counting a range.
 //! - [`gate`]: from the counts of a gate's addresses to its table.
 //! - [`reference`]: the same learning one row at a time, the definition.
 //! - [`Observer`]: progress, and stopping early.
 
+pub mod boost;
 mod climb;
 pub mod gate;
 mod greedy;
@@ -15,6 +17,7 @@ mod settings;
 mod tree;
 mod view;
 
+pub use boost::{CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at};
 pub use progress::{Ignore, Observer, Progress};
 pub use settings::{Criterion, TreeSettings, Unseen};
 pub use tree::{fit_tree, fit_tree_at};

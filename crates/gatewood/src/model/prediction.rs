@@ -1,9 +1,9 @@
 //! What a model says of rows.
 
 use super::Circuit;
+use crate::Result;
 use crate::bits::BitView;
 use crate::circuit::Grove;
-use crate::{Error, Result};
 
 /// The class of each row, with its margins where the circuit has them.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,22 +31,21 @@ impl Prediction {
                     (0..bits.rows()).map(|row| (output[row / 64] >> (row % 64) & 1) as u32).collect();
                 Ok(Self { classes, margins: None })
             }
-            Circuit::Grove(grove) => Self::from_grove(grove, bits),
+            Circuit::Grove(grove) => Self::from_grove(grove, bits, threads),
         }
     }
 
-    fn from_grove(grove: &Grove, bits: BitView<'_>) -> Result<Self> {
-        if bits.columns() != grove.inputs() {
-            return Err(Error::data(format!(
-                "rows of {} bits for a grove over {}",
-                bits.columns(),
-                grove.inputs()
-            )));
-        }
+    fn from_grove(grove: &Grove, bits: BitView<'_>, threads: usize) -> Result<Self> {
         let width = grove.margins();
-        let values: Vec<i32> =
-            (0..bits.rows()).flat_map(|row| grove.margins_of(|column| bits.get(row, column))).collect();
-        let classes = values.chunks(width).map(|margins| Grove::class_of(margins) as u32).collect();
+        let margins = grove.run(bits, threads)?;
+        let mut values = vec![0; bits.rows().saturating_mul(width)];
+        for margin in 0..width {
+            for (value, &of_row) in values.iter_mut().skip(margin).step_by(width).zip(margins.column(margin))
+            {
+                *value = of_row;
+            }
+        }
+        let classes = margins.classes();
         Ok(Self { classes, margins: Some(Margins { width, values, unit: grove.unit() }) })
     }
 

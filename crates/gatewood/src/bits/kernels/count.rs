@@ -76,7 +76,7 @@ fn and_counts_generic<V: Vector>(base: Option<&[u64]>, inputs: &[&[u64]], words:
 
 /// Adds the counts of the words from `start` to `end`, a whole number of vectors.
 #[inline(always)]
-fn and_counts_range<V: Vector>(
+pub(super) fn and_counts_range<V: Vector>(
     base: Option<&[u64]>,
     inputs: &[&[u64]],
     start: usize,

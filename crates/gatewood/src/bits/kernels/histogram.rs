@@ -34,7 +34,7 @@ fn histogram_generic<V: Vector>(inputs: &[&[u64]], words: usize, out: &mut [u32]
 
 /// The addresses of 64 rows over up to eight inputs: byte `i` of entry `g` is the address of row `8 g + i`.
 #[inline(always)]
-fn addresses(inputs: &[&[u64]], word: usize) -> [u64; 8] {
+pub(super) fn addresses(inputs: &[&[u64]], word: usize) -> [u64; 8] {
     let mut bytes = [[0u8; 8]; 8];
     for (j, input) in inputs.iter().enumerate() {
         for (group, byte) in input[word].to_le_bytes().into_iter().enumerate() {

@@ -12,6 +12,7 @@
 //! and-popcounts a word instead of 16, and when only one input of a gate changes, 7 ([`Kernels::and_counts_with`]).
 //! From nine inputs on, building each row's address and counting it in a histogram is cheaper.
 
+mod change;
 mod count;
 mod evaluate;
 mod histogram;
@@ -20,7 +21,7 @@ mod vector;
 
 use std::sync::OnceLock;
 
-use super::{WORD_BITS, words_for};
+use super::{BLOCK_WORDS, WORD_BITS, words_for};
 use crate::circuit::MAX_ARITY;
 
 /// From this many inputs on, rows are counted by their address instead of by AND and popcount.
@@ -183,6 +184,45 @@ impl Kernels {
         check_inputs(others, out.len(), others.len());
         assert!(others.first().is_none_or(|other| other.len() == changed.len()));
         dispatch!(self, count::and_counts(Some(changed), others, changed.len(), out));
+    }
+
+    /// The counts of [`Kernels::and_counts_with`] for two parts of the columns, the empty subset's included: the words
+    /// before `split`, and those from there on. Both parts must be whole blocks.
+    ///
+    /// # Panics
+    /// When the inputs differ in length, a part is not whole blocks, or a target has not two entries to the power of
+    /// `others.len()`.
+    pub(crate) fn count_changed(
+        self,
+        changed: &[u64],
+        others: &[&[u64]],
+        split: usize,
+        zeros: &mut [u32],
+        ones: &mut [u32],
+    ) {
+        check_inputs(others, zeros.len(), others.len());
+        assert!(zeros.len() == ones.len() && others.first().is_none_or(|other| other.len() == changed.len()));
+        assert!(split.is_multiple_of(BLOCK_WORDS) && changed.len().is_multiple_of(BLOCK_WORDS));
+        dispatch!(self, change::count_changed(changed, others, split, zeros, ones));
+    }
+
+    /// For each of up to 2^12 different keys below 2^31, how many keys are less.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub(crate) fn rank(self, keys: &[u32], ranks: &mut [u32]) {
+        assert_eq!(keys.len(), ranks.len());
+        dispatch!(self, change::rank(keys, ranks));
+    }
+
+    /// The address of each row, as many rows as `out` has room for.
+    ///
+    /// # Panics
+    /// When there are more than [`MAX_ARITY`] inputs or one is too short.
+    pub(crate) fn addresses(self, inputs: &[&[u64]], out: &mut [u16]) {
+        let words = words_for(out.len());
+        assert!(inputs.len() <= MAX_ARITY && inputs.iter().all(|input| input.len() >= words));
+        dispatch!(self, change::addresses(inputs, words, out));
     }
 
     /// For each of the `2^k` addresses, how many of the `rows` rows have it.

@@ -1,0 +1,165 @@
+//! Margins, classes and probabilities of many rows.
+
+use rayon::prelude::*;
+
+use super::grove_run::{CHUNK_ROWS, Scratch};
+use super::{Grove, Target, VoteTree};
+use crate::bits::BitView;
+use crate::bits::kernels::Kernels;
+use crate::pool::in_pool;
+use crate::{Error, Result};
+
+/// The margins of many rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Margins {
+    /// One list a margin, one entry a row.
+    columns: Vec<Vec<i32>>,
+}
+
+impl Margins {
+    /// One margin of all rows.
+    pub fn column(&self, margin: usize) -> &[i32] {
+        &self.columns[margin]
+    }
+
+    /// All margins of one row.
+    pub fn row(&self, row: usize) -> Vec<i32> {
+        self.columns.iter().map(|column| column[row]).collect()
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns[0].len()
+    }
+
+    /// The class each row's margins stand for.
+    pub fn classes(&self) -> Vec<u32> {
+        if let [margins] = &self.columns[..] {
+            return margins.iter().map(|&margin| u32::from(margin > 0)).collect();
+        }
+        let mut best = self.columns[0].clone();
+        let mut classes = vec![0; best.len()];
+        for (class, margins) in self.columns.iter().enumerate().skip(1) {
+            for ((best, chosen), &margin) in best.iter_mut().zip(&mut classes).zip(margins) {
+                if margin > *best {
+                    (*best, *chosen) = (margin, class as u32);
+                }
+            }
+        }
+        classes
+    }
+}
+
+impl Grove {
+    /// The margins of all rows: what [`Grove::margins_of`] gives for each.
+    ///
+    /// Chunks of rows run side by side on `threads` threads, 0 for one a core.
+    ///
+    /// # Errors
+    /// When the rows have another number of bits than the grove's inputs, or the threads cannot be started.
+    pub fn run(&self, bits: BitView<'_>, threads: usize) -> Result<Margins> {
+        self.run_at(bits, threads, Kernels::best())
+    }
+
+    /// [`Grove::run`] with given kernels.
+    ///
+    /// # Errors
+    /// As [`Grove::run`].
+    pub fn run_at(&self, bits: BitView<'_>, threads: usize, kernels: Kernels) -> Result<Margins> {
+        in_pool(threads, || self.run_here(bits, kernels))
+    }
+
+    /// [`Grove::run_at`] on the threads of the pool this is called in.
+    pub(crate) fn run_here(&self, bits: BitView<'_>, kernels: Kernels) -> Result<Margins> {
+        if bits.columns() != self.inputs() {
+            return Err(Error::data(format!(
+                "rows of {} bits for a grove of {} inputs",
+                bits.columns(),
+                self.inputs()
+            )));
+        }
+        crate::memory::check(bits.rows().saturating_mul(4 * self.margins()))?;
+        let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|&bias| vec![bias; bits.rows()]).collect();
+        by_chunks(&mut columns).into_par_iter().enumerate().for_each_init(
+            || (Scratch::default(), vec![0u16; CHUNK_ROWS]),
+            |(scratch, addresses), (chunk, mut margins)| {
+                let addresses = &mut addresses[..margins[0].len()];
+                for tree in self.trees() {
+                    tree.addresses(bits, chunk * CHUNK_ROWS, kernels, scratch, addresses);
+                    add_votes(tree, addresses, &mut margins);
+                }
+            },
+        );
+        Ok(Margins { columns })
+    }
+
+    /// The class of each row.
+    ///
+    /// # Errors
+    /// As [`Grove::run`].
+    pub fn predict(&self, bits: BitView<'_>, threads: usize) -> Result<Vec<u32>> {
+        Ok(self.run(bits, threads)?.classes())
+    }
+
+    /// The probability of each class, row by row: a logistic or softmax of the margins in log-odds.
+    ///
+    /// # Errors
+    /// As [`Grove::run`].
+    pub fn probabilities(&self, bits: BitView<'_>, threads: usize) -> Result<Vec<f64>> {
+        let margins = self.run(bits, threads)?;
+        let mut probabilities = Vec::with_capacity(margins.rows() * self.classes());
+        for row in 0..margins.rows() {
+            probabilities.extend(self.probabilities_of(&margins.row(row)));
+        }
+        Ok(probabilities)
+    }
+
+    /// The probability of each class for one row's margins.
+    pub fn probabilities_of(&self, margins: &[i32]) -> Vec<f64> {
+        if let [margin] = margins {
+            let one = 1.0 / (1.0 + libm::exp(-self.unit() * f64::from(*margin)));
+            return vec![1.0 - one, one];
+        }
+        let largest = margins.iter().copied().max().unwrap_or(0);
+        let terms: Vec<f64> = margins
+            .iter()
+            .map(|&margin| libm::exp(self.unit() * (f64::from(margin) - f64::from(largest))))
+            .collect();
+        let sum: f64 = terms.iter().sum();
+        terms.into_iter().map(|term| term / sum).collect()
+    }
+}
+
+/// Cuts lists of equal length into chunks of rows: for each chunk, one piece of every list.
+pub(crate) fn by_chunks<T>(columns: &mut [Vec<T>]) -> Vec<Vec<&mut [T]>> {
+    let mut pieces: Vec<Vec<&mut [T]>> = Vec::new();
+    for column in columns {
+        for (chunk, piece) in column.chunks_mut(CHUNK_ROWS).enumerate() {
+            if pieces.len() <= chunk {
+                pieces.push(Vec::new());
+            }
+            pieces[chunk].push(piece);
+        }
+    }
+    pieces
+}
+
+/// Adds a tree's votes to the margins of rows, given their addresses.
+pub(crate) fn add_votes(tree: &VoteTree, addresses: &[u16], margins: &mut [&mut [i32]]) {
+    let votes = tree.votes();
+    match tree.target() {
+        Target::One(margin) => {
+            for (margin, &address) in margins[margin as usize].iter_mut().zip(addresses) {
+                *margin += votes[address as usize];
+            }
+        }
+        Target::All => {
+            let width = margins.len();
+            for (class, margins) in margins.iter_mut().enumerate() {
+                for (margin, &address) in margins.iter_mut().zip(addresses) {
+                    *margin += votes[address as usize * width + class];
+                }
+            }
+        }
+    }
+}

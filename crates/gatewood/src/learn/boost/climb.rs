@@ -1,0 +1,252 @@
+//! Hill climbing on one small tree.
+//!
+//! A trial gives one leaf another column, refits the gates from there to the root and is kept when the class is told
+//! better by the root's address. Only one input of each gate on the path changes, so half of the counts follow from
+//! the other half.
+
+use super::cut::Cutter;
+use super::sample::Sample;
+use crate::Result;
+use crate::bits::AlignedWords;
+use crate::bits::kernels::{HISTOGRAM_ARITY, Kernels, and_counts_to_addresses};
+use crate::circuit::{MAX_ARITY, TruthTable};
+use crate::learn::gate::LogTable;
+use crate::random::Stream;
+
+/// A climbed tree, its votes still to come.
+#[derive(Debug, Clone)]
+pub(super) struct Climbed {
+    pub(super) leaves: Vec<u32>,
+    /// The tables of the gates below the root, level by level from the bottom.
+    pub(super) tables: Vec<u64>,
+    /// How much better the class is told than by nothing, shared among the leaves; in bits of the whole sample.
+    pub(super) worth: Vec<f64>,
+}
+
+/// A gate: what its addresses count, its table and its output.
+#[derive(Debug, Clone)]
+struct Gate {
+    counts: [Vec<u32>; 2],
+    table: Vec<u64>,
+    /// The output; empty for the root.
+    column: AlignedWords,
+}
+
+/// A tree while it is climbed. Gates are numbered level by level from the bottom, the root last.
+pub(super) struct Climber<'a> {
+    sample: &'a Sample,
+    kernels: Kernels,
+    cutter: Cutter<'a>,
+    arities: &'a [usize],
+    leaves: Vec<u32>,
+    gates: Vec<Gate>,
+    /// The refitted gates of a trial, one a level.
+    path: Vec<Gate>,
+    /// The number of the first gate of each level, level 1 at position 1.
+    starts: Vec<usize>,
+    score: i64,
+}
+
+impl<'a> Climber<'a> {
+    /// A tree with the given columns at its leaves, fitted from the bottom up.
+    pub(super) fn new(
+        sample: &'a Sample,
+        arities: &'a [usize],
+        leaves: Vec<u32>,
+        logs: &'a LogTable,
+        kernels: Kernels,
+    ) -> Result<Self> {
+        let depth = arities.len();
+        let mut starts = vec![0; depth + 2];
+        for level in 1..=depth {
+            starts[level + 1] = starts[level] + arities[level..].iter().product::<usize>();
+        }
+        let empty = |level: usize| {
+            Ok(Gate {
+                counts: [const { Vec::new() }; 2].map(|_: Vec<u32>| vec![0; 1 << arities[level - 1]]),
+                table: vec![0; TruthTable::words_for(arities[level - 1])],
+                column: AlignedWords::zeros(if level < depth { sample.stride } else { 0 })?,
+            })
+        };
+        let mut climber = Self {
+            sample,
+            kernels,
+            cutter: Cutter::new(sample.rows, logs),
+            arities,
+            leaves,
+            gates: Vec::with_capacity(starts[depth + 1]),
+            path: (1..=depth).map(empty).collect::<Result<_>>()?,
+            starts,
+            score: 0,
+        };
+        for level in 1..=depth {
+            for _ in climber.starts[level]..climber.starts[level + 1] {
+                let index = climber.gates.len();
+                let mut gate = empty(level)?;
+                climber.gates.push(gate.clone());
+                let inputs = climber.inputs(level, index);
+                let inputs = &inputs[..arities[level - 1]];
+                climber.count(inputs, &mut gate.counts);
+                if level < depth {
+                    climber.cutter.cut(kernels, &gate.counts, &mut gate.table);
+                    kernels.evaluate(&gate.table, inputs, &mut gate.column);
+                    sample.clear_padding(&mut gate.column);
+                }
+                climber.gates[index] = gate;
+            }
+        }
+        climber.score = climber.cutter.score(&climber.gates[climber.gates.len() - 1].counts);
+        Ok(climber)
+    }
+
+    /// Runs trials, the columns tried being those that `candidate` draws.
+    pub(super) fn climb(
+        &mut self,
+        trials: u32,
+        stream: &mut Stream,
+        mut candidate: impl FnMut(&mut Stream) -> u32,
+    ) {
+        let arity = self.arities[0];
+        for _ in 0..trials {
+            let leaf = stream.below(self.leaves.len() as u32) as usize;
+            let column = candidate(stream);
+            // A gate that reads a column twice is a smaller gate.
+            if !self.leaves[leaf / arity * arity..][..arity].contains(&column) {
+                self.trial(leaf, column);
+            }
+        }
+    }
+
+    /// The tree as it is.
+    pub(super) fn finish(self) -> Climbed {
+        let below = self.gates.len() - 1;
+        let tables = self.gates[..below].iter().flat_map(|gate| gate.table.iter().copied()).collect();
+        // What each leaf tells the gate above it beyond that gate's other inputs.
+        let arity = self.arities[0];
+        let mut worth: Vec<f64> = (0..self.leaves.len())
+            .map(|leaf| self.cutter.loss_without(&self.gates[leaf / arity].counts, leaf % arity) as f64)
+            .collect();
+        let gain = (self.score - self.cutter.baseline()) as f64 / f64::from(1 << 20);
+        let all: f64 = worth.iter().sum();
+        worth.iter_mut().for_each(|worth| *worth *= if all > 0.0 { gain / all } else { 0.0 });
+        Climbed { leaves: self.leaves, tables, worth }
+    }
+
+    /// Gives a leaf another column, if that makes the root better.
+    fn trial(&mut self, leaf: usize, column: u32) -> bool {
+        let depth = self.arities.len();
+        let mut place = leaf;
+        let mut path = std::mem::take(&mut self.path);
+        let mut better = false;
+        let mut score = 0;
+        for level in 1..=depth {
+            let arity = self.arities[level - 1];
+            let (below, here) = path.split_at_mut(level - 1);
+            let here = &mut here[0];
+            let input = place % arity;
+            place /= arity;
+            let gate = self.starts[level] + place;
+            let changed = match level {
+                1 => self.sample.column(column as usize),
+                _ => &below[level - 2].column[..],
+            };
+            let mut inputs = self.inputs(level, gate);
+            self.recount(&mut inputs[..arity], input, changed, &self.gates[gate].counts, &mut here.counts);
+            if level == depth {
+                score = self.cutter.score(&here.counts);
+                better = score > self.score;
+                break;
+            }
+            self.cutter.cut(self.kernels, &here.counts, &mut here.table);
+            self.kernels.evaluate(&here.table, &inputs[..arity], &mut here.column);
+            self.sample.clear_padding(&mut here.column);
+            if here.column == self.gates[gate].column {
+                break;
+            }
+        }
+        if better {
+            self.score = score;
+            self.leaves[leaf] = column;
+            let mut place = leaf;
+            for (level, refitted) in path.iter_mut().enumerate() {
+                place /= self.arities[level];
+                std::mem::swap(&mut self.gates[self.starts[level + 1] + place], refitted);
+            }
+        }
+        self.path = path;
+        better
+    }
+
+    /// The columns a gate reads.
+    fn inputs(&self, level: usize, gate: usize) -> [&[u64]; MAX_ARITY] {
+        let arity = self.arities[level - 1];
+        let first = (gate - self.starts[level]) * arity;
+        let mut inputs: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
+        for (j, input) in inputs[..arity].iter_mut().enumerate() {
+            *input = match level {
+                1 => self.sample.column(self.leaves[first + j] as usize),
+                _ => &self.gates[self.starts[level - 1] + first + j].column[..],
+            };
+        }
+        inputs
+    }
+
+    /// Counts the addresses of a gate from nothing.
+    fn count(&self, inputs: &[&[u64]], counts: &mut [Vec<u32>; 2]) {
+        for (class, counts) in counts.iter_mut().enumerate() {
+            let mut parts: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
+            let mut singles = [0u32; MAX_ARITY];
+            for (j, input) in inputs.iter().enumerate() {
+                parts[j] = match class {
+                    0 => &input[..self.sample.split],
+                    _ => &input[self.sample.split..],
+                };
+                singles[j] = self.kernels.popcount(parts[j]) as u32;
+            }
+            let rows = self.sample.rows[class] as usize;
+            self.kernels.count(&parts[..inputs.len()], &singles[..inputs.len()], rows, counts);
+        }
+    }
+
+    /// Counts the addresses of a gate of which one input changed; the changed one is put among the inputs.
+    fn recount<'i>(
+        &self,
+        inputs: &mut [&'i [u64]],
+        input: usize,
+        changed: &'i [u64],
+        known: &[Vec<u32>; 2],
+        counts: &mut [Vec<u32>; 2],
+    ) {
+        let arity = inputs.len();
+        if arity > HISTOGRAM_ARITY {
+            inputs[input] = changed;
+            return self.count(inputs, counts);
+        }
+        let mut others: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
+        others[..input].copy_from_slice(&inputs[..input]);
+        others[input..arity - 1].copy_from_slice(&inputs[input + 1..]);
+        inputs[input] = changed;
+        let half = 1usize << (arity - 1);
+        let mut with = [[0u32; 1 << (HISTOGRAM_ARITY - 1)]; 2];
+        let [zeros, ones] = &mut with;
+        self.kernels.count_changed(
+            changed,
+            &others[..arity - 1],
+            self.sample.split,
+            &mut zeros[..half],
+            &mut ones[..half],
+        );
+        let low = (1usize << input) - 1;
+        for ((with, known), counts) in with.iter_mut().zip(known).zip(counts) {
+            let with = &mut with[..half];
+            and_counts_to_addresses(with);
+            let (known, counts) = (&known[..2 * half], &mut counts[..2 * half]);
+            for (other, &with) in with.iter().enumerate() {
+                let zero = other & low | (other & !low) << 1;
+                let one = zero | 1 << input;
+                counts[one] = with;
+                counts[zero] = known[zero] + known[one] - with;
+            }
+        }
+    }
+}

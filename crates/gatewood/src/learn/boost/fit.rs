@@ -1,0 +1,311 @@
+//! Learning a grove.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::link::Link;
+use super::round::Booster;
+use super::sample::Rows;
+use super::settings::{GrovePlan, GroveSettings};
+use super::state::{Examples, State, WEIGHT_ONE};
+use super::votes::Voting;
+use crate::bits::kernels::Kernels;
+use crate::circuit::Grove;
+use crate::learn::gate::LogTable;
+use crate::learn::{Observer, Tracker};
+use crate::pool::in_pool;
+use crate::{Error, Result};
+
+/// Added to the curvature of an address, in rows.
+const DAMPING: f64 = 1.0;
+
+/// How good the grove was after a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Rounds done.
+    pub round: usize,
+    /// Gates of all trees.
+    pub gates: usize,
+    /// Share of training rows told wrongly.
+    pub train_error: f64,
+    /// Mean of minus the logarithm of the probability given to the right class, over the training rows.
+    pub train_loss: f64,
+    /// Share of validation rows told wrongly.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation_error: Option<f64>,
+    /// The mean loss over the validation rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub validation_loss: Option<f64>,
+}
+
+/// A learned grove and how it came to be.
+#[derive(Debug, Clone)]
+pub struct GroveFit {
+    /// The grove.
+    pub grove: Grove,
+    /// The settings with nothing left open.
+    pub plan: GrovePlan,
+    /// One point a round, rounds that early stopping took back included.
+    pub curve: Vec<CurvePoint>,
+    /// Rounds the grove has.
+    pub rounds: usize,
+    /// What each column is worth: the gain of the trees that read it, shared among their leaves by
+    /// what each tells the gate above it; they add up to one.
+    pub importance: Vec<f64>,
+}
+
+/// Learns a grove that tells `classes` classes apart.
+///
+/// The grove depends on the data and the settings alone, not on threads, SIMD level or machine. With validation rows,
+/// the grove is cut back to the round that was best on them. A grove given as `start` is continued: the trees it has
+/// are kept, and the new rounds come after them.
+///
+/// ```
+/// use gatewood::bits::BitMatrix;
+/// use gatewood::learn::{Examples, GroveSettings, Ignore, fit_grove};
+/// // The exclusive or of two bits.
+/// let bits = BitMatrix::from_bools(2, &[false, false, true, false, false, true, true, true])?;
+/// let rows = Examples { bits: bits.view(), labels: &[0, 1, 1, 0], weights: None };
+/// let settings = GroveSettings { arity: Some(2), rounds: Some(10), ..GroveSettings::default() };
+/// let fit = fit_grove(&rows, 2, None, None, &settings, &Ignore)?;
+/// assert_eq!(fit.grove.predict(bits.view(), 1)?, [0, 1, 1, 0]);
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+///
+/// # Errors
+/// When a setting is out of range, the rows do not fit each other or the start, a class has no rows, the memory is not
+/// to be had, or the observer stops the work.
+pub fn fit_grove(
+    train: &Examples<'_>,
+    classes: usize,
+    validation: Option<&Examples<'_>>,
+    start: Option<&Grove>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+) -> Result<GroveFit> {
+    fit_grove_at(train, classes, validation, start, settings, observer, Kernels::best())
+}
+
+/// [`fit_grove`] with given kernels.
+///
+/// # Errors
+/// As [`fit_grove`].
+pub fn fit_grove_at(
+    train: &Examples<'_>,
+    classes: usize,
+    validation: Option<&Examples<'_>>,
+    start: Option<&Grove>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+    kernels: Kernels,
+) -> Result<GroveFit> {
+    check(train, classes, "training")?;
+    if let Some(validation) = validation {
+        check(validation, classes, "validation")?;
+        if validation.bits.columns() != train.bits.columns() {
+            return Err(Error::data(format!(
+                "validation rows of {} bits, training rows of {}",
+                validation.bits.columns(),
+                train.bits.columns()
+            )));
+        }
+    }
+    if let Some(start) = start
+        && (start.inputs() != train.bits.columns() || start.classes() != classes)
+    {
+        return Err(Error::data(format!(
+            "a grove of {} inputs and {} classes cannot be continued on rows of {} bits and {classes} classes",
+            start.inputs(),
+            start.classes(),
+            train.bits.columns()
+        )));
+    }
+    let plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
+    in_pool(settings.threads, || learn(train, classes, validation, start, settings, plan, observer, kernels))
+}
+
+/// Checks that rows can be learned from.
+fn check(examples: &Examples<'_>, classes: usize, name: &str) -> Result<()> {
+    let rows = examples.bits.rows();
+    if rows == 0 || examples.bits.columns() == 0 {
+        return Err(Error::data(format!(
+            "nothing to learn from: {rows} {name} rows of {} bits",
+            examples.bits.columns()
+        )));
+    }
+    if examples.labels.len() != rows {
+        return Err(Error::data(format!("{} labels for {rows} {name} rows", examples.labels.len())));
+    }
+    if u32::try_from(rows).is_err() || u32::try_from(examples.bits.columns()).is_err() {
+        return Err(Error::too_large(format!(
+            "{rows} {name} rows of {} bits: the limit is 2^32",
+            examples.bits.columns()
+        )));
+    }
+    if !(2..=1000).contains(&classes) {
+        return Err(Error::data(format!("{classes} classes are not between 2 and 1000")));
+    }
+    if let Some(row) = examples.labels.iter().position(|&label| label as usize >= classes) {
+        return Err(Error::data(format!(
+            "{name} row {row} has label {}, but there are {classes} classes",
+            examples.labels[row]
+        )));
+    }
+    if let Some(weights) = examples.weights {
+        if weights.len() != rows {
+            return Err(Error::data(format!("{} weights for {rows} {name} rows", weights.len())));
+        }
+        if let Some(row) = weights.iter().position(|weight| !(0.0..=1e6).contains(weight)) {
+            return Err(Error::data(format!(
+                "{name} row {row} has weight {}, which is not between 0 and a million",
+                weights[row]
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[allow(clippy::too_many_arguments)]
+fn learn(
+    train: &Examples<'_>,
+    classes: usize,
+    validation: Option<&Examples<'_>>,
+    start: Option<&Grove>,
+    settings: &GroveSettings,
+    plan: GrovePlan,
+    observer: &dyn Observer,
+    kernels: Kernels,
+) -> Result<GroveFit> {
+    let begun = Instant::now();
+    let weights = row_weights(train, &settings.class_weights)?;
+    let unit = start.map_or_else(|| Voting::unit(plan.learning_rate, plan.vote_bits), Grove::unit);
+    let bias = match start {
+        Some(start) => start.bias().to_vec(),
+        None => bias(train.labels, &weights, classes, unit)?,
+    };
+    let mut trees = start.map_or_else(Vec::new, |start| start.trees().to_vec());
+    let base = Grove::new(train.bits.columns(), classes, bias, unit, trees.clone())?;
+    let link = Link::new(classes, unit);
+    let state = |examples: &Examples<'_>| -> Result<Vec<Vec<i32>>> {
+        let margins = base.run_here(examples.bits, kernels)?;
+        Ok((0..base.margins()).map(|margin| margins.column(margin).to_vec()).collect())
+    };
+    let mut held = match validation {
+        Some(rows) => Some(State::new(rows, Vec::new(), state(rows)?, &link)),
+        None => None,
+    };
+    let margins = state(train)?;
+    let mut state = State::new(train, weights, margins, &link);
+    let booster = Booster {
+        plan: &plan,
+        kernels,
+        rows: Rows::new(train.bits)?,
+        columns: train.bits.columns() as u32,
+        link,
+        logs: LogTable::new(plan.sample),
+        voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, DAMPING),
+    };
+
+    let trees_a_round = if classes == 2 { plan.trees } else { classes };
+    let first = trees.len().div_ceil(trees_a_round);
+    let tracker = Tracker::new(observer, plan.rounds as u64);
+    let mut curve = Vec::new();
+    let mut gates = base.gates();
+    let mut importance = vec![0.0; train.bits.columns()];
+    let kept = trees.len();
+    // The trees and rounds of the best grove so far.
+    let mut best = (f64::INFINITY, f64::INFINITY, kept, 0);
+    for round in 1..=plan.rounds {
+        let room = plan.max_gates.map_or(usize::MAX, |most| most.saturating_sub(gates) / plan.gates_a_tree());
+        let grown = booster.round(first + round - 1, &mut state, room)?;
+        if grown.is_empty() {
+            break;
+        }
+        for grown in grown {
+            if let Some(held) = &mut held {
+                let addresses = held.addresses(&grown.tree, kernels);
+                held.vote(&grown.tree, &addresses);
+            }
+            gates += grown.tree.gates();
+            for (&column, worth) in grown.tree.leaves().iter().zip(&grown.worth) {
+                importance[column as usize] += worth;
+            }
+            trees.push(grown.tree);
+        }
+        let (train_error, train_loss) = state.judge()?;
+        let mut point = CurvePoint {
+            round,
+            gates,
+            train_error,
+            train_loss,
+            validation_error: None,
+            validation_loss: None,
+        };
+        if let Some(held) = &mut held {
+            held.refresh(&booster.link);
+            let (error, loss) = held.judge()?;
+            (point.validation_error, point.validation_loss) = (Some(error), Some(loss));
+            if (error, loss) < (best.0, best.1) {
+                best = (error, loss, trees.len(), round);
+            }
+        }
+        curve.push(point);
+        tracker.advance(1)?;
+        if held.is_some() && plan.patience.is_some_and(|patience| round - best.3 >= patience) {
+            break;
+        }
+        if plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds) {
+            break;
+        }
+    }
+    let mut rounds = curve.len();
+    if held.is_some() && best.3 > 0 {
+        trees.truncate(best.2);
+        rounds = best.3;
+    }
+    let all: f64 = importance.iter().sum();
+    if all > 0.0 {
+        importance.iter_mut().for_each(|share| *share /= all);
+    }
+    let grove = Grove::new(train.bits.columns(), classes, base.bias().to_vec(), unit, trees)?;
+    Ok(GroveFit { grove, plan, curve, rounds, importance })
+}
+
+/// What each row counts for, in fixed point, class weights included; empty for one each.
+fn row_weights(train: &Examples<'_>, class_weights: &[f64]) -> Result<Vec<u32>> {
+    if train.weights.is_none() && class_weights.is_empty() {
+        return Ok(Vec::new());
+    }
+    let weight = |row: usize| {
+        train.weights.map_or(1.0, |weights| weights[row])
+            * class_weights.get(train.labels[row] as usize).unwrap_or(&1.0)
+    };
+    let rows = train.labels.len();
+    let all: f64 = (0..rows).map(weight).sum();
+    if all <= 0.0 {
+        return Err(Error::data("all rows have weight zero"));
+    }
+    // Only proportions matter: one is the mean. No weight above 2^7 times the mean, so that pulls stay below 2^32.
+    let scale = f64::from(WEIGHT_ONE) * rows as f64 / all;
+    Ok((0..rows).map(|row| libm::rint(weight(row) * scale).min(32767.0) as u32).collect())
+}
+
+/// The margins every row starts from: the log-odds of the classes.
+fn bias(labels: &[u32], weights: &[u32], classes: usize, unit: f64) -> Result<Vec<i32>> {
+    let mut counts = vec![0u64; classes];
+    for (row, &label) in labels.iter().enumerate() {
+        counts[label as usize] += u64::from(*weights.get(row).unwrap_or(&WEIGHT_ONE));
+    }
+    let present = counts.iter().filter(|&&count| count > 0).count();
+    if present < 2 {
+        return Err(Error::data("all rows are of one class: nothing to tell apart"));
+    }
+    let all: u64 = counts.iter().sum();
+    let log_share = |count: u64| libm::log((count as f64).max(0.5) / all as f64);
+    let votes = |odds: f64| libm::rint((odds / unit).clamp(-1e6, 1e6)) as i32;
+    Ok(match &counts[..] {
+        [zeros, ones] => vec![votes(log_share(*ones) - log_share(*zeros))],
+        _ => counts.iter().map(|&count| votes(log_share(count))).collect(),
+    })
+}

@@ -1,0 +1,79 @@
+//! From margins to probabilities, by tables, in fixed point.
+
+/// Bits after the point of probabilities, gradients and curvatures.
+pub(super) const POINT: u32 = 24;
+
+/// One, in fixed point.
+pub(super) const ONE: u32 = 1 << POINT;
+
+/// Largest Newton step, in log-odds, before the learning rate.
+pub(super) const MAX_STEP: f64 = 4.0;
+
+/// Log-odds beyond which a probability is taken to be at its limit.
+const LIMIT: f64 = 15.0;
+
+/// Turns margins into probabilities.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    /// Two classes: the probability at each margin from `-limit` on. More: `exp(-unit * difference)`.
+    logistic: Vec<u32>,
+    exponential: Vec<f32>,
+    limit: i32,
+}
+
+impl Link {
+    pub(super) fn new(classes: usize, unit: f64) -> Self {
+        // Finer units than this only come from rates no one uses; the tables stay small.
+        let limit = (LIMIT / unit).clamp(1.0, (1 << 20) as f64) as i32;
+        let (mut logistic, mut exponential) = (Vec::new(), Vec::new());
+        if classes == 2 {
+            logistic = (-limit..=limit)
+                .map(|margin| {
+                    let p = 1.0 / (1.0 + libm::exp(-unit * f64::from(margin)));
+                    (libm::rint(p * f64::from(ONE)) as u32).clamp(1, ONE - 1)
+                })
+                .collect();
+        } else {
+            exponential = (0..=limit).map(|margin| libm::exp(-unit * f64::from(margin)) as f32).collect();
+        }
+        Self { logistic, exponential, limit }
+    }
+
+    /// The probability of class 1.
+    #[inline]
+    pub(super) fn logistic(&self, margin: i32) -> u32 {
+        self.logistic[(margin.clamp(-self.limit, self.limit) + self.limit) as usize]
+    }
+
+    /// The probability of every class for a block of rows: `margins[c]` and `out[c]` are of class `c`.
+    pub(super) fn softmax(&self, margins: &[&[i32]], out: &mut [&mut [u32]]) {
+        const BLOCK: usize = 256;
+        let rows = margins[0].len();
+        let mut exponentials = vec![[0f32; BLOCK]; margins.len()];
+        for start in (0..rows).step_by(BLOCK) {
+            let width = BLOCK.min(rows - start);
+            let mut largest = [i32::MIN; BLOCK];
+            for margins in margins {
+                for (largest, &margin) in largest.iter_mut().zip(&margins[start..start + width]) {
+                    *largest = margin.max(*largest);
+                }
+            }
+            let mut sums = [0f32; BLOCK];
+            for (margins, exponentials) in margins.iter().zip(&mut exponentials) {
+                for i in 0..width {
+                    let difference = largest[i].saturating_sub(margins[start + i]).min(self.limit);
+                    exponentials[i] = self.exponential[difference as usize];
+                    sums[i] += exponentials[i];
+                }
+            }
+            for sum in &mut sums[..width] {
+                *sum = ONE as f32 / *sum;
+            }
+            for (out, exponentials) in out.iter_mut().zip(&exponentials) {
+                for i in 0..width {
+                    out[start + i] = ((exponentials[i] * sums[i]) as u32).clamp(1, ONE - 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The rows a tree is climbed on.
+
+use crate::Result;
+use crate::bits::{AlignedWords, BitView, WORD_BITS, padded_words_for, transpose_block, words_for};
+use crate::random::Stream;
+
+/// All rows, packed row by row, so that any of them can be gathered quickly.
+#[derive(Debug)]
+pub(super) struct Rows {
+    words: AlignedWords,
+    /// Words of a row.
+    width: usize,
+    columns: usize,
+}
+
+impl Rows {
+    pub(super) fn new(bits: BitView<'_>) -> Result<Self> {
+        let width = words_for(bits.columns());
+        let mut words = AlignedWords::zeros(width.saturating_mul(bits.rows()))?;
+        let mut block = [0u64; WORD_BITS];
+        for band in 0..words_for(bits.rows()) {
+            let count = WORD_BITS.min(bits.rows() - band * WORD_BITS);
+            for word in 0..width {
+                for (j, target) in block.iter_mut().enumerate() {
+                    let column = word * WORD_BITS + j;
+                    *target = if column < bits.columns() { bits.column(column)[band] } else { 0 };
+                }
+                transpose_block(&mut block);
+                for (i, &row) in block[..count].iter().enumerate() {
+                    words[(band * WORD_BITS + i) * width + word] = row;
+                }
+            }
+        }
+        Ok(Self { words, width, columns: bits.columns() })
+    }
+}
+
+/// Rows gathered in the order of their class, column by column.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) rows: [u32; 2],
+    /// Words of class 0, padding included.
+    pub(super) split: usize,
+    /// Words of a column.
+    pub(super) stride: usize,
+    words: AlignedWords,
+}
+
+impl Sample {
+    /// Gathers rows of two classes.
+    pub(super) fn gather(all: &Rows, picks: &[Vec<u32>; 2]) -> Result<Self> {
+        let split = padded_words_for(picks[0].len());
+        let stride = split + padded_words_for(picks[1].len());
+        let mut words = AlignedWords::zeros(stride.saturating_mul(all.columns))?;
+        let mut block = [0u64; WORD_BITS];
+        for (class, picks) in picks.iter().enumerate() {
+            for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
+                let at = class * split + band;
+                for word in 0..all.width {
+                    for (target, &row) in block.iter_mut().zip(picks) {
+                        *target = all.words[row as usize * all.width + word];
+                    }
+                    block[picks.len()..].fill(0);
+                    transpose_block(&mut block);
+                    let first = word * WORD_BITS;
+                    for (j, &column) in block[..WORD_BITS.min(all.columns - first)].iter().enumerate() {
+                        words[(first + j) * stride + at] = column;
+                    }
+                }
+            }
+        }
+        Ok(Self { rows: [picks[0].len() as u32, picks[1].len() as u32], split, stride, words })
+    }
+
+    /// A column, both classes.
+    #[inline]
+    pub(super) fn column(&self, column: usize) -> &[u64] {
+        &self.words[column * self.stride..][..self.stride]
+    }
+
+    /// Zeroes the padding of a column of this shape.
+    pub(super) fn clear_padding(&self, column: &mut [u64]) {
+        let (zeros, ones) = column.split_at_mut(self.split);
+        for (class, rows) in [zeros, ones].into_iter().zip(self.rows) {
+            let (full, rest) = (rows as usize / WORD_BITS, rows as usize % WORD_BITS);
+            if let Some((partial, padding)) = class[full..].split_first_mut() {
+                *partial &= (1 << rest) - 1;
+                padding.fill(0);
+            }
+        }
+    }
+}
+
+/// Draws rows in proportion to their weight, systematically: `samples` samples of `size` rows each, in one walk.
+///
+/// The draws are evenly spaced along the running sum of the weights from a random start; every `samples`-th belongs to
+/// the same sample. `class` says which class of the sample a row belongs to.
+pub(super) fn draw(
+    weights: impl Iterator<Item = u32> + Clone,
+    class: impl Fn(usize) -> bool,
+    size: usize,
+    samples: usize,
+    stream: &mut Stream,
+) -> Vec<[Vec<u32>; 2]> {
+    let total: u64 = weights.clone().map(u64::from).sum();
+    let draws = (size * samples) as u64;
+    let mut picks = vec![[const { Vec::new() }; 2]; samples];
+    if total == 0 {
+        return picks;
+    }
+    let (step, rest) = (total / draws, total % draws);
+    // The next draw is at `next + fraction / draws`.
+    let start = ((u128::from(stream.bits()) * u128::from(total)) >> 64) as u64 / draws;
+    let (mut next, mut fraction) = (start, stream.bits() % draws);
+    let (mut sum, mut drawn) = (0u64, 0u64);
+    for (row, weight) in weights.enumerate() {
+        sum += u64::from(weight);
+        while next < sum && drawn < draws {
+            picks[(drawn % samples as u64) as usize][usize::from(class(row))].push(row as u32);
+            drawn += 1;
+            next += step;
+            fraction += rest;
+            if fraction >= draws {
+                fraction -= draws;
+                next += 1;
+            }
+        }
+    }
+    picks
+}

@@ -1,0 +1,193 @@
+//! Groves: what they learn, and that it depends on data, settings and seed alone.
+
+use gatewood::bits::BitMatrix;
+use gatewood::bits::kernels::{Kernels, Level};
+use gatewood::circuit::Grove;
+use gatewood::learn::{Examples, GroveFit, GroveSettings, Ignore, fit_grove, fit_grove_at};
+use gatewood::random::{Purpose, Stream};
+
+/// Rows of 24 random bits; the class counts how many of four pairs of bits differ, with a tenth of the labels random.
+fn rows(rows: usize, classes: u32, seed: u64) -> (BitMatrix, Vec<u32>) {
+    let mut stream = Stream::new(seed, Purpose::Generate, 0);
+    let (mut bits, mut labels) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let row = stream.bits();
+        let differing =
+            (0..4).filter(|pair| (row >> (2 * pair) ^ row >> (2 * pair + 1)) & 1 == 1).count() as u32;
+        let label = if classes == 2 { u32::from(differing >= 2) } else { differing.min(classes - 1) };
+        labels.push(if stream.below(10) == 0 { stream.below(classes) } else { label });
+        bits.extend((0..24).map(|bit| row >> bit & 1 == 1));
+    }
+    (BitMatrix::from_bools(24, &bits).unwrap(), labels)
+}
+
+fn settings() -> GroveSettings {
+    GroveSettings {
+        rounds: Some(20),
+        climb: Some(200),
+        sample: Some(512),
+        learning_rate: Some(0.3),
+        seed: 7,
+        ..GroveSettings::default()
+    }
+}
+
+fn fit(train: &(BitMatrix, Vec<u32>), classes: usize, settings: &GroveSettings) -> GroveFit {
+    let train = Examples { bits: train.0.view(), labels: &train.1, weights: None };
+    fit_grove(&train, classes, None, None, settings, &Ignore).unwrap()
+}
+
+fn error(grove: &Grove, rows: &(BitMatrix, Vec<u32>)) -> f64 {
+    let said = grove.predict(rows.0.view(), 1).unwrap();
+    said.iter().zip(&rows.1).filter(|(said, label)| said != label).count() as f64 / rows.1.len() as f64
+}
+
+#[test]
+fn threads_and_levels_do_not_matter() {
+    for classes in [2, 4] {
+        let train = rows(1_500, classes, 1);
+        for base in [
+            GroveSettings { trees: Some(3), ..settings() },
+            GroveSettings { shared: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
+            GroveSettings { depth: Some(1), arity: Some(7), ..settings() },
+            GroveSettings { depth: Some(3), arity: Some(2), rounds: Some(5), ..settings() },
+        ] {
+            let one = fit(&train, classes as usize, &GroveSettings { threads: 1, ..base.clone() });
+            let three = fit(&train, classes as usize, &GroveSettings { threads: 3, ..base.clone() });
+            assert_eq!(one.grove, three.grove);
+            assert_eq!(one.curve, three.curve);
+            let examples = Examples { bits: train.0.view(), labels: &train.1, weights: None };
+            for level in Level::available() {
+                let kernels = Kernels::at(level).unwrap();
+                let other = fit_grove_at(&examples, classes as usize, None, None, &base, &Ignore, kernels);
+                assert_eq!(other.unwrap().grove, one.grove, "{}", level.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn running_equals_the_definition() {
+    for classes in [2, 3] {
+        let train = rows(700, classes, 2);
+        for base in [settings(), GroveSettings { shared: Some(true), ..settings() }] {
+            let grove = fit(&train, classes as usize, &base).grove;
+            let margins: Vec<Vec<i32>> =
+                (0..700).map(|row| grove.margins_of(|column| train.0.get(row, column))).collect();
+            for level in Level::available() {
+                let run = grove.run_at(train.0.view(), 2, Kernels::at(level).unwrap()).unwrap();
+                for (row, margins) in margins.iter().enumerate() {
+                    assert_eq!(&run.row(row), margins);
+                    assert_eq!(run.classes()[row] as usize, Grove::class_of(margins));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_curve_is_what_the_grove_does() {
+    let (train, test) = (rows(1_500, 3, 3), rows(1_000, 3, 4));
+    let learned = Examples { bits: train.0.view(), labels: &train.1, weights: None };
+    let held = Examples { bits: test.0.view(), labels: &test.1, weights: None };
+    let fit = fit_grove(&learned, 3, Some(&held), None, &settings(), &Ignore).unwrap();
+    let best = &fit.curve[fit.rounds - 1];
+    assert_eq!(best.train_error, error(&fit.grove, &train));
+    assert_eq!(best.validation_error, Some(error(&fit.grove, &test)));
+    assert_eq!(best.gates, fit.grove.gates());
+    assert!((fit.importance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    // The bits the class hangs on are the ones that are read.
+    let read: f64 = fit.importance[..8].iter().sum();
+    assert!(read > 0.5, "{read}");
+}
+
+#[test]
+fn early_stopping_cuts_back_to_the_best_round() {
+    let (train, held) = (rows(300, 2, 5), rows(300, 2, 6));
+    let train = Examples { bits: train.0.view(), labels: &train.1, weights: None };
+    let held = Examples { bits: held.0.view(), labels: &held.1, weights: None };
+    let settings =
+        GroveSettings { rounds: Some(400), patience: Some(10), learning_rate: Some(0.5), ..settings() };
+    let fit = fit_grove(&train, 2, Some(&held), None, &settings, &Ignore).unwrap();
+    assert!(fit.curve.len() < 400);
+    assert_eq!(fit.curve.len(), fit.rounds + 10);
+    assert_eq!(fit.grove.trees().len(), fit.rounds * fit.plan.trees);
+    let best = fit.curve[fit.rounds - 1].validation_error;
+    assert!(fit.curve.iter().all(|point| point.validation_error >= best));
+}
+
+#[test]
+fn continuing_equals_learning_in_one_go() {
+    for (classes, shared) in [(2, false), (3, false), (3, true)] {
+        let rows = rows(600, classes, 8);
+        let train = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+        let base = GroveSettings { shared: Some(shared), trees: Some(2), ..settings() };
+        let whole = fit(&rows, classes as usize, &base).grove;
+        let part = GroveSettings { rounds: Some(8), ..base.clone() };
+        let start = fit(&rows, classes as usize, &part).grove;
+        let rest = GroveSettings { rounds: Some(12), ..base };
+        let continued = fit_grove(&train, classes as usize, None, Some(&start), &rest, &Ignore).unwrap();
+        assert_eq!(continued.grove, whole);
+    }
+}
+
+#[test]
+fn gates_stay_within_the_cap() {
+    let rows = rows(600, 3, 9);
+    let settings = GroveSettings { max_gates: Some(52), ..settings() };
+    let fit = fit(&rows, 3, &settings);
+    assert!(fit.grove.gates() <= 52 && fit.grove.gates() > 40, "{}", fit.grove.gates());
+    assert_eq!(fit.curve.last().unwrap().train_error, error(&fit.grove, &rows));
+}
+
+#[test]
+fn weights_shift_the_balance() {
+    let rows = rows(2_000, 2, 10);
+    let plain = fit(&rows, 2, &settings());
+    let weighted = fit(&rows, 2, &GroveSettings { class_weights: vec![1.0, 20.0], ..settings() });
+    let ones = |fit: &GroveFit| fit.grove.predict(rows.0.view(), 1).unwrap().iter().sum::<u32>();
+    assert!(ones(&weighted) > ones(&plain) + 50);
+    // A weight of zero is a row that is not there.
+    let weights: Vec<f64> = rows.1.iter().map(|&label| f64::from(label)).collect();
+    let only = Examples { bits: rows.0.view(), labels: &rows.1, weights: Some(&weights) };
+    assert!(fit_grove(&only, 2, None, None, &settings(), &Ignore).unwrap_err().is_data());
+}
+
+#[test]
+fn what_cannot_be_learned_from_is_refused() {
+    let rows = rows(50, 2, 11);
+    let fit = |examples: Examples<'_>, classes, settings: &GroveSettings| {
+        fit_grove(&examples, classes, None, None, settings, &Ignore)
+    };
+    let good = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+    assert!(fit(good, 1, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { labels: &rows.1[1..], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { labels: &[0; 50], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { labels: &[5; 50], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { weights: Some(&[f64::NAN; 50]), ..good }, 2, &settings()).unwrap_err().is_data());
+    for bad in [
+        GroveSettings { arity: Some(40), ..settings() },
+        GroveSettings { depth: Some(4), ..settings() },
+        GroveSettings { learning_rate: Some(f64::NAN), ..settings() },
+        GroveSettings { vote_bits: Some(1), ..settings() },
+        GroveSettings { class_weights: vec![1.0], ..settings() },
+        GroveSettings { budget_seconds: Some(-1.0), ..settings() },
+    ] {
+        assert!(fit(good, 2, &bad).unwrap_err().is_setting());
+    }
+}
+
+/// Quality on fixed data and seed, as exact numbers: a change here is a change of what is learned.
+#[test]
+fn quality_is_pinned() {
+    let (train, test) = (rows(3_000, 2, 20), rows(3_000, 2, 21));
+    let fit_two = fit(&train, 2, &settings());
+    let two = (fit_two.grove.gates(), error(&fit_two.grove, &test));
+    let (train, test) = (rows(3_000, 4, 22), rows(3_000, 4, 23));
+    let fit_four = fit(&train, 4, &settings());
+    let four = (fit_four.grove.gates(), error(&fit_four.grove, &test));
+    // A twentieth and three fortieths of the labels are wrong by chance.
+    assert_eq!((two, four), PINNED);
+}
+
+const PINNED: ((usize, f64), (usize, f64)) = ((100, 0.06366666666666666), (400, 0.15966666666666668));
