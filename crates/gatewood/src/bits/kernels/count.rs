@@ -17,30 +17,56 @@ levels! {
     fn popcount(words: &[u64]) -> u64 = popcount_generic
 }
 
+/// Eight vectors are added with carry-save adders first where counting the ones of a vector takes many operations: one
+/// vector of eights is then counted in place of eight vectors.
 #[inline(always)]
 fn popcount_generic<V: Vector>(words: &[u64]) -> u64 {
-    let mut total = 0;
     let vectors = words.len() / V::WORDS;
+    // SAFETY: `vector` is below the number of whole vectors wherever this is used.
+    let load = |vector: usize| unsafe { V::load(words.as_ptr().add(vector * V::WORDS)) };
+    let mut total = 0;
     let mut next = 0;
+    if V::CARRY_SAVE {
+        let (mut ones, mut twos, mut fours) = (V::zero(), V::zero(), V::zero());
+        while next + 8 <= vectors {
+            let end = next + (vectors - next).min(8 * V::COUNTER_LIMIT.min(31)) / 8 * 8;
+            let mut eights = V::counter();
+            while next < end {
+                let first = carry_save(&mut ones, load(next), load(next + 1));
+                let second = carry_save(&mut ones, load(next + 2), load(next + 3));
+                let low = carry_save(&mut twos, first, second);
+                let first = carry_save(&mut ones, load(next + 4), load(next + 5));
+                let second = carry_save(&mut ones, load(next + 6), load(next + 7));
+                let high = carry_save(&mut twos, first, second);
+                eights = V::add(eights, carry_save(&mut fours, low, high));
+                next += 8;
+            }
+            total += 8 * V::total(eights);
+        }
+        for (weight, vector) in [(1, ones), (2, twos), (4, fours)] {
+            total += weight * V::total(V::add(V::counter(), vector));
+        }
+    }
     while next < vectors {
-        let end = vectors.min(next.saturating_add(V::COUNTER_LIMIT.min(1 << 20)));
+        let end = next + (vectors - next).min(V::COUNTER_LIMIT);
         // Two counters, so that one addition does not wait for the other.
         let mut counters = [V::counter(); 2];
-        while next + 2 <= end {
-            for (lane, counter) in counters.iter_mut().enumerate() {
-                // SAFETY: `next + lane` is below the number of whole vectors.
-                *counter = V::add(*counter, unsafe { V::load(words.as_ptr().add((next + lane) * V::WORDS)) });
-            }
-            next += 2;
-        }
-        if next < end {
-            // SAFETY: `next` is below the number of whole vectors.
-            counters[0] = V::add(counters[0], unsafe { V::load(words.as_ptr().add(next * V::WORDS)) });
+        while next < end {
+            counters[next % 2] = V::add(counters[next % 2], load(next));
             next += 1;
         }
         total += V::total(counters[0]) + V::total(counters[1]);
     }
     words[vectors * V::WORDS..].iter().fold(total, |total, word| total + u64::from(word.count_ones()))
+}
+
+/// Adds two vectors to a third, bit by bit: the sum stays in `sum`, the carry is returned.
+#[inline(always)]
+fn carry_save<V: Vector>(sum: &mut V, a: V, b: V) -> V {
+    let either = a.xor(b);
+    let carry = V::mux(either, a, *sum);
+    *sum = either.xor(*sum);
+    carry
 }
 
 levels! {

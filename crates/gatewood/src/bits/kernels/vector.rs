@@ -6,6 +6,8 @@ pub(super) trait Vector: Copy {
     const WORDS: usize;
     /// Vectors a [`Vector::Counter`] takes before it must be drained.
     const COUNTER_LIMIT: usize;
+    /// Whether counting the ones of a vector takes more operations than a carry-save adder.
+    const CARRY_SAVE: bool;
     /// Counts ones, lane by lane.
     type Counter: Copy;
 
@@ -58,6 +60,7 @@ pub(super) type Portable = [u64; 2];
 impl Vector for [u64; 2] {
     const WORDS: usize = 2;
     const COUNTER_LIMIT: usize = usize::MAX;
+    const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");
     type Counter = u64;
 
     #[inline(always)]
@@ -143,6 +146,7 @@ mod x86 {
         const WORDS: usize = 4;
         // A byte lane counts at most 8 a vector and holds 255.
         const COUNTER_LIMIT: usize = 31;
+        const CARRY_SAVE: bool = true;
         type Counter = __m256i;
 
         #[inline(always)]
@@ -216,6 +220,7 @@ mod x86 {
     impl Vector for Avx512 {
         const WORDS: usize = 8;
         const COUNTER_LIMIT: usize = usize::MAX;
+        const CARRY_SAVE: bool = false;
         type Counter = __m512i;
 
         #[inline(always)]
@@ -270,6 +275,7 @@ mod x86 {
 impl Vector for u64 {
     const WORDS: usize = 1;
     const COUNTER_LIMIT: usize = usize::MAX;
+    const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");
     type Counter = u64;
 
     #[inline(always)]
