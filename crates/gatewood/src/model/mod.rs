@@ -8,6 +8,7 @@
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod file;
+mod importance;
 mod packing;
 mod prediction;
 mod train;
@@ -23,7 +24,7 @@ use crate::{Error, Result};
 
 pub use file::{FORMAT_VERSION, write_atomically};
 pub use prediction::Prediction;
-pub use train::{LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
+pub use train::{GroveStory, LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]

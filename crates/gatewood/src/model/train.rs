@@ -2,26 +2,38 @@
 
 use std::time::{Duration, Instant};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Circuit, Model, Provenance};
 use crate::bits::{BitMatrix, BitView};
 use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, Labels, Table, Test};
-use crate::learn::{Observer, TreeSettings, fit_tree};
+use crate::learn::{
+    CurvePoint, Examples, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove, fit_tree,
+};
 use crate::{Error, Result};
 
 /// What is learned, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case")]
 pub enum LearnSettings {
+    /// Boosted trees.
+    Grove(GroveSettings),
     /// The paper's single tree.
     Tree(TreeSettings),
+}
+
+impl Default for LearnSettings {
+    fn default() -> Self {
+        Self::Grove(GroveSettings::default())
+    }
 }
 
 impl LearnSettings {
     /// What is learned: `tree` or `grove`.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Grove(_) => "grove",
             Self::Tree(_) => "tree",
         }
     }
@@ -29,7 +41,16 @@ impl LearnSettings {
     /// Where all randomness comes from.
     pub fn seed(&self) -> u64 {
         match self {
+            Self::Grove(settings) => settings.seed,
             Self::Tree(settings) => settings.seed,
+        }
+    }
+
+    /// Chooses how many threads learn, 0 for one a core; what is learned does not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        match self {
+            Self::Grove(settings) => settings.threads = threads,
+            Self::Tree(settings) => settings.threads = threads,
         }
     }
 }
@@ -37,13 +58,64 @@ impl LearnSettings {
 /// All settings of a training: how rows become bits, and what is learned from them.
 ///
 /// As JSON, `{"model": "tree", …, "encode": {…}}`, they are part of the model file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TrainSettings {
     /// What is learned.
     #[serde(flatten)]
     pub learn: LearnSettings,
     /// How raw columns become bits; of no use for rows that are bits already.
     pub encode: EncodeSettings,
+}
+
+impl TrainSettings {
+    /// The default settings of a `grove` or a `tree`, with those of a JSON object put in their place.
+    ///
+    /// ```
+    /// use gatewood::model::{LearnSettings, TrainSettings};
+    /// let chosen = serde_json::json!({"depth": 6, "encode": {"number_bits": 8}});
+    /// let settings = TrainSettings::with("tree", chosen.as_object().unwrap())?;
+    /// let LearnSettings::Tree(tree) = &settings.learn else { unreachable!() };
+    /// assert_eq!((tree.arity, tree.depth, settings.encode.number_bits), (4, 6, 8));
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such model or setting, or a value is of the wrong kind; the message names it.
+    pub fn with(model: &str, chosen: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let mut settings = Self::default();
+        match model {
+            "grove" => {}
+            "tree" => settings.learn = LearnSettings::Tree(TreeSettings::default()),
+            _ => return Err(Error::setting(format!("{model} is not a model: there are grove and tree"))),
+        }
+        for (name, value) in chosen {
+            match (name.as_str(), value.as_object()) {
+                ("encode", Some(chosen)) => {
+                    for (name, value) in chosen {
+                        settings.encode = replace(&settings.encode, name, value)?;
+                    }
+                }
+                ("encode", None) => return Err(Error::setting("encode must be an object of settings")),
+                _ => match &mut settings.learn {
+                    LearnSettings::Grove(grove) => *grove = replace(grove, name, value)?,
+                    LearnSettings::Tree(tree) => *tree = replace(tree, name, value)?,
+                },
+            }
+        }
+        Ok(settings)
+    }
+}
+
+/// The same settings with one of them replaced.
+fn replace<T: Serialize + DeserializeOwned>(
+    settings: &T,
+    name: &str,
+    value: &serde_json::Value,
+) -> Result<T> {
+    let wrong = |error: serde_json::Error| Error::setting(format!("setting {name}: {error}"));
+    let mut all = serde_json::to_value(settings).map_err(wrong)?;
+    all[name] = value.clone();
+    serde_json::from_value(all).map_err(wrong)
 }
 
 /// Rows to learn from or to run on.
@@ -120,6 +192,31 @@ pub struct Trained {
     pub encode_time: Duration,
     /// Time taken by learning alone.
     pub learn_time: Duration,
+    /// What there is to tell of a grove's making.
+    pub grove: Option<GroveStory>,
+}
+
+/// How a grove came to be.
+#[derive(Debug, Clone, Serialize)]
+pub struct GroveStory {
+    /// The settings with nothing left open.
+    pub plan: GrovePlan,
+    /// One point a round, rounds that early stopping took back included.
+    pub curve: Vec<CurvePoint>,
+    /// Rounds that were kept.
+    pub rounds: usize,
+}
+
+impl Trained {
+    /// All but the model, as a JSON object.
+    pub fn report(&self) -> serde_json::Value {
+        serde_json::json!({
+            "encoding": self.encoding,
+            "encode_seconds": self.encode_time.as_secs_f64(),
+            "learn_seconds": self.learn_time.as_secs_f64(),
+            "grove": self.grove,
+        })
+    }
 }
 
 /// Bits, made here or lent.
@@ -162,6 +259,9 @@ impl Encoded<'_> {
 pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn Observer) -> Result<Trained> {
     let LabelledRows { rows, labels, weights } = training.train;
     check(&training.train, "training")?;
+    if training.start.is_some_and(|start| start.classes() != labels.classes()) {
+        return Err(Error::data("the rows have other classes than the model to go on from"));
+    }
     if let Some(validation) = &training.validation {
         check(validation, "validation")?;
         if validation.labels.classes() != labels.classes() {
@@ -178,10 +278,35 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
         (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
     };
     let bits = encode(&encoder, rows)?;
+    let held = match &training.validation {
+        Some(validation) => Some((encode(&encoder, validation.rows)?, validation)),
+        None => None,
+    };
+
     let encode_time = begun.elapsed();
 
     let begun = Instant::now();
+    let mut story = None;
     let circuit = match &settings.learn {
+        LearnSettings::Grove(grove) => {
+            let start = match training.start.map(Model::circuit) {
+                Some(Circuit::Grove(start)) => Some(start),
+                Some(Circuit::Tree(_)) => {
+                    return Err(Error::setting("a tree cannot be continued as a grove"));
+                }
+                None => None,
+            };
+            let examples = Examples { bits: bits.view(), labels: labels.codes(), weights };
+            let held = held.as_ref().map(|(bits, rows)| Examples {
+                bits: bits.view(),
+                labels: rows.labels.codes(),
+                weights: rows.weights,
+            });
+            let classes = labels.classes().len();
+            let fit = fit_grove(&examples, classes, held.as_ref(), start, grove, observer)?;
+            story = Some(GroveStory { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
+            Circuit::Grove(fit.grove)
+        }
         LearnSettings::Tree(tree) => {
             if weights.is_some() {
                 return Err(Error::setting("a tree does not take weights of rows: use a grove"));
@@ -212,7 +337,7 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             data: training.data.into(),
             rows: rows.len() as u64,
         });
-    Ok(Trained { model, encoding, encode_time, learn_time })
+    Ok(Trained { model, encoding, encode_time, learn_time, grove: story })
 }
 
 impl Model {
@@ -310,6 +435,39 @@ mod tests {
         assert_eq!(again.provenance().data, "some");
         let read: TrainSettings = serde_json::from_value(again.settings().clone()).unwrap();
         assert_eq!(read, settings());
+    }
+
+    #[test]
+    fn groves_take_weights_and_validation_rows_and_go_on() {
+        let (bits, labels) = bits();
+        let plain = Training::new(Rows::Bits(bits.view()), &labels);
+        let weights = vec![1.0; 64];
+        let weighted = LabelledRows { weights: Some(&weights), ..plain.train };
+        let chosen = serde_json::json!({"arity": 2, "rounds": 3});
+        let settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
+        let training = Training { train: weighted, validation: Some(plain.train), ..plain };
+        let first = train(&training, &settings, &Ignore).unwrap();
+        let trees = |model: &Model| match model.circuit() {
+            Circuit::Grove(grove) => grove.trees().len(),
+            Circuit::Tree(_) => 0,
+        };
+        assert_eq!(trees(&first.model), first.grove.unwrap().rounds);
+        let more = Training { start: Some(&first.model), ..plain };
+        let more = train(&more, &settings, &Ignore).unwrap();
+        assert_eq!(trees(&more.model), trees(&first.model) + 3);
+        assert!(more.report()["grove"]["curve"].is_array());
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named() {
+        for (name, value) in [("arity", serde_json::json!("four")), ("colour", serde_json::json!(3))] {
+            for model in ["grove", "tree"] {
+                let chosen = [(name.to_owned(), value.clone())].into_iter().collect();
+                let error = TrainSettings::with(model, &chosen).unwrap_err();
+                assert!(error.is_setting() && error.to_string().contains(name), "{error}");
+            }
+        }
+        assert!(TrainSettings::with("forest", &serde_json::Map::new()).is_err());
     }
 
     #[test]
