@@ -1,5 +1,6 @@
 //! Circuits out, and back in: netlists as the files of other tools.
 //!
+//! - [`write_model`]: a model as a file, with [`ModelOptions`];
 //! - [`Format`]: what can be written, and what of it can be read back;
 //! - [`write`]: a netlist as a file, streaming, the same bytes every time;
 //! - [`write_test_bench`]: a test bench that checks itself, for Verilog and VHDL;
@@ -25,11 +26,13 @@ mod blif;
 mod c;
 mod code;
 mod dot;
+mod encoder;
 mod form;
 mod harness;
 mod json;
 #[cfg(test)]
 mod language_tests;
+mod model;
 mod names;
 mod pipeline;
 mod program;
@@ -47,6 +50,10 @@ use std::str::FromStr;
 
 use self::code::Code;
 pub use self::harness::{HARNESS_BLOCK, harness};
+pub use self::model::{
+    ModelOptions, has_margins, netlist_of, read_for, test_rows, write_model, write_model_header,
+    write_model_test_bench,
+};
 use crate::bits::BitView;
 use crate::circuit::{Grove, Netlist};
 use crate::{Error, Result};

@@ -60,3 +60,20 @@ pub(super) fn plain<'a>(
         })
         .collect()
 }
+
+/// Names made different where two are equal or one is empty.
+pub(super) fn unique(names: Vec<String>) -> Vec<String> {
+    let mut taken = HashSet::with_capacity(names.len());
+    names
+        .into_iter()
+        .map(|mut name| {
+            if name.is_empty() {
+                name.push('_');
+            }
+            while !taken.insert(name.clone()) {
+                name.push('_');
+            }
+            name
+        })
+        .collect()
+}

@@ -1,0 +1,283 @@
+//! The encoder in front of a netlist: raw columns in, as integers or fixed-point numbers.
+
+use std::collections::HashMap;
+
+use crate::circuit::{Netlist, NetlistBuilder, Signal, TruthTable};
+use crate::encode::{Encoder, Kind, Test};
+use crate::{Error, Result};
+
+/// The most bits of a number.
+const MAX_BITS: u32 = 64;
+/// Inputs of a LUT of a comparison.
+const LUT_INPUTS: usize = 6;
+
+/// A netlist that reads raw columns in place of the bits that `netlist` reads.
+///
+/// A pixel is eight inputs, `NAME[0]` the lowest. A number (or a date, in seconds) is a signed number in two's
+/// complement with `fraction` bits behind the point, just wide enough for what it is compared with: greater ones are to
+/// be cut to the nearest that fits. Where missing values are asked for, `NAME is missing` is an input of its own, and a
+/// missing number is otherwise not above and not equal to anything. Ready bits, and tests of texts and of parts of dates, stay
+/// inputs. Columns that the netlist does not ask for are left out.
+///
+/// # Errors
+/// When a number needs more than 64 bits, or the encoder is not that of the netlist.
+pub(super) fn attach(encoder: &Encoder, netlist: &Netlist, fraction: u32) -> Result<Netlist> {
+    if encoder.bits() != netlist.inputs() {
+        let (bits, inputs) = (encoder.bits(), netlist.inputs());
+        return Err(Error::data(format!("the encoder has {bits} bits, but the netlist {inputs} inputs")));
+    }
+    let read = netlist.reader_counts();
+    let used: Vec<bool> = (0..encoder.bits()).map(|bit| read[netlist.input(bit).index()] > 0).collect();
+    let mut names = Vec::new();
+    let columns: Vec<Raw> = (0..encoder.inputs().len())
+        .map(|column| Raw::of(encoder, column, &used, fraction, &mut names))
+        .collect::<Result<_>>()?;
+    let mut builder = NetlistBuilder::new(super::names::unique(names))?;
+    let mut signals = vec![Signal::ZERO; encoder.bits()];
+    for (bit, meaning) in encoder.meanings().iter().enumerate().filter(|&(bit, _)| used[bit]) {
+        signals[bit] = columns[meaning.column as usize].test(&mut builder, &meaning.test, bit)?;
+    }
+    append(&mut builder, netlist, &signals)?;
+    Ok(builder.finish())
+}
+
+/// Adds a netlist whose inputs are the given signals.
+fn append(builder: &mut NetlistBuilder, netlist: &Netlist, inputs: &[Signal]) -> Result<()> {
+    let mut signals = vec![Signal::ZERO, Signal::ONE];
+    signals.extend_from_slice(inputs);
+    for lut in netlist.iter() {
+        let reads: Vec<Signal> = lut.inputs().iter().map(|input| signals[input.index()]).collect();
+        signals.push(builder.add(lut.words(), &reads)?);
+    }
+    for (name, signal) in netlist.output_list() {
+        builder.output(name.clone(), signals[signal.index()])?;
+    }
+    Ok(())
+}
+
+/// The inputs of a raw column, by the number of the first.
+struct Raw {
+    first: usize,
+    /// Bits of the number or pixel.
+    width: u32,
+    fraction: u32,
+    signed: bool,
+    /// The input that says that it is missing.
+    missing: Option<usize>,
+    /// The inputs of tests that stay as they are, by the number of the encoder's bit.
+    direct: HashMap<usize, usize>,
+}
+
+impl Raw {
+    fn of(
+        encoder: &Encoder,
+        column: usize,
+        used: &[bool],
+        fraction: u32,
+        names: &mut Vec<String>,
+    ) -> Result<Self> {
+        let input = &encoder.inputs()[column];
+        let signed = matches!(input.kind, Kind::Number | Kind::Date);
+        let mut raw =
+            Self { first: names.len(), width: 0, fraction, signed, missing: None, direct: HashMap::new() };
+        let tests = || {
+            let meanings = encoder.meanings().iter().enumerate();
+            meanings.filter(|&(bit, meaning)| meaning.column as usize == column && used[bit])
+        };
+        for (_, meaning) in tests() {
+            match meaning.test {
+                Test::Above(number) | Test::Equals(number) if signed => {
+                    let width = raw.width_for(number).ok_or_else(|| {
+                        Error::too_large(format!(
+                            "column \"{}\" is compared with {number}, which takes over {MAX_BITS} bits",
+                            input.name
+                        ))
+                    })?;
+                    raw.width = raw.width.max(width);
+                }
+                Test::Above(_) | Test::PixelBit(_) | Test::GrayBit(_) => raw.width = 8,
+                _ => {}
+            }
+        }
+        names.extend((0..raw.width).map(|bit| format!("{}[{bit}]", input.name)));
+        for (bit, meaning) in tests() {
+            match meaning.test {
+                Test::Missing => {
+                    raw.missing = Some(names.len());
+                    names.push(encoder.describe(bit));
+                }
+                Test::Is(_) | Test::Other | Test::Word(_) | Test::DatePart(..) | Test::Set => {
+                    raw.direct.insert(bit, names.len());
+                    names.push(encoder.describe(bit));
+                }
+                _ => {}
+            }
+        }
+        Ok(raw)
+    }
+
+    /// A number in units of the last place, rounded down.
+    fn scaled(&self, number: f64) -> f64 {
+        (number * f64::from(self.fraction).exp2()).floor()
+    }
+
+    /// Bits of a signed number that can be above and below the given one.
+    fn width_for(&self, number: f64) -> Option<u32> {
+        let scaled = self.scaled(number);
+        let limit = 2f64.powi(MAX_BITS as i32 - 2);
+        if !(-limit..limit).contains(&scaled) {
+            return None;
+        }
+        // One more than the number must fit as well, or nothing could be above it.
+        let larger = if scaled < 0.0 { !(scaled as i64) } else { scaled as i64 + 1 };
+        Some(64 - larger.leading_zeros() + 1)
+    }
+
+    fn bit(&self, builder: &NetlistBuilder, bit: u32) -> Signal {
+        builder.input(self.first + bit as usize)
+    }
+
+    /// The signal of a test of this column.
+    fn test(&self, builder: &mut NetlistBuilder, test: &Test, bit: usize) -> Result<Signal> {
+        let signal = match test {
+            Test::Above(number) if self.signed => {
+                self.compare(builder, self.scaled(*number) as i64, |above, _| above)?
+            }
+            Test::Above(number) if *number < 0.0 => Signal::ONE,
+            Test::Above(number) if *number >= 255.0 => Signal::ZERO,
+            Test::Above(number) => self.compare(builder, number.floor() as i64, |above, _| above)?,
+            Test::Equals(number) => {
+                let scaled = number * f64::from(self.fraction).exp2();
+                match scaled.fract() == 0.0 {
+                    true => self.compare(builder, scaled as i64, |_, equal| equal)?,
+                    false => Signal::ZERO,
+                }
+            }
+            Test::PixelBit(place) => self.bit(builder, u32::from(*place)),
+            Test::GrayBit(7) => self.bit(builder, 7),
+            Test::GrayBit(place) => {
+                let pair = [u32::from(*place), u32::from(*place) + 1].map(|bit| self.bit(builder, bit));
+                builder.add(&[0b0110], &pair)?
+            }
+            Test::Missing => return Ok(builder.input(self.missing.expect("made for this test"))),
+            Test::Is(_) | Test::Other | Test::Word(_) | Test::DatePart(..) | Test::Set => {
+                return Ok(builder.input(self.direct[&bit]));
+            }
+        };
+        match self.missing {
+            Some(missing) => builder.add(&[0b0010], &[signal, builder.input(missing)]),
+            None => Ok(signal),
+        }
+    }
+
+    /// A function of whether the column is above and whether it is equal to a number, found from the lowest bits up.
+    fn compare(
+        &self,
+        builder: &mut NetlistBuilder,
+        number: i64,
+        pick: fn(bool, bool) -> bool,
+    ) -> Result<Signal> {
+        // With the sign bit flipped, signed numbers are ordered as unsigned ones.
+        let flip = if self.signed { 1u64 << (self.width - 1) } else { 0 };
+        let number = (number as u64 ^ flip) & (u64::MAX >> (64 - self.width));
+        let mut below: Option<Signal> = None;
+        let mut start = 0;
+        while start < self.width {
+            let carried = usize::from(below.is_some());
+            let count = (LUT_INPUTS - carried).min((self.width - start) as usize);
+            let part = number >> start & ((1 << count) - 1);
+            let flips = flip >> start & ((1 << count) - 1);
+            // What the lower bits say decides where these are equal.
+            let table = TruthTable::from_fn(carried + count, |address| {
+                let value = (address >> carried) as u64 ^ flips;
+                match below {
+                    Some(_) if value == part => address & 1 != 0,
+                    None if value == part => pick(false, true),
+                    _ => pick(value > part, false),
+                }
+            });
+            let bits = (start..start + count as u32).map(|bit| self.bit(builder, bit));
+            let reads: Vec<Signal> = below.into_iter().chain(bits).collect();
+            below = Some(builder.add(table.words(), &reads)?);
+            start += count as u32;
+        }
+        Ok(below.unwrap_or(Signal::ZERO))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::testing::{generator, random_tree};
+    use crate::encode::{Column, EncodeSettings, Numbers, Table, Texts};
+    use chacha20::rand_core::Rng;
+
+    /// The bits of a number at the inputs named after a column.
+    fn feed(netlist: &Netlist, row: &mut [bool], column: &str, value: i64, missing: bool) {
+        for (input, name) in netlist.input_names().iter().enumerate() {
+            let place = name.strip_prefix(column).and_then(|rest| rest.strip_prefix('[')?.strip_suffix(']'));
+            if let Some(bit) = place.and_then(|bit| bit.parse::<u32>().ok()) {
+                row[input] = value >> bit & 1 != 0;
+            } else if *name == format!("{column} is missing") {
+                row[input] = missing;
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_texts_and_gaps_are_compared_as_the_encoder_does() {
+        let mut rng = generator(1);
+        let rows = 400;
+        let ages: Vec<f64> = (0..rows)
+            .map(|_| if rng.next_u32() % 9 == 0 { f64::NAN } else { f64::from(rng.next_u32() % 90) - 30.0 })
+            .collect();
+        let halves: Vec<f64> = (0..rows).map(|_| f64::from(rng.next_u32() % 4000) / 4.0).collect();
+        let works: Vec<Option<&str>> =
+            (0..rows).map(|_| [Some("a"), Some("b"), None][rng.next_u32() as usize % 3]).collect();
+        let table = Table::new(vec![
+            ("age".into(), Column::Number(Numbers::F64(ages.clone()))),
+            ("pay".into(), Column::Number(Numbers::F64(halves.clone()))),
+            ("work".into(), Column::Text(Texts::from_rows(works))),
+        ])
+        .unwrap();
+        let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
+        let bits = encoder.transform(&table).unwrap();
+        let names: Vec<String> = (0..encoder.bits()).map(|bit| encoder.describe(bit)).collect();
+        let tree = random_tree(7, 4, 4, encoder.bits());
+        let netlist = Netlist::from_tree(&tree, names.clone()).unwrap();
+        let whole = attach(&encoder, &netlist, 2).unwrap();
+        whole.validate().unwrap();
+        assert!(whole.inputs() < 40, "{:?}", whole.input_names());
+        for row in 0..rows {
+            let mut raw = vec![false; whole.inputs()];
+            let gap = ages[row].is_nan();
+            feed(&whole, &mut raw, "age", if gap { -17 } else { (ages[row] * 4.0) as i64 }, gap);
+            feed(&whole, &mut raw, "pay", (halves[row] * 4.0) as i64, false);
+            for (bit, name) in names.iter().enumerate() {
+                if let Some(input) = whole.input_names().iter().position(|input| input == name) {
+                    raw[input] = bits.get(row, bit);
+                }
+            }
+            let expected = tree.output(|column| bits.get(row, column));
+            assert_eq!(whole.evaluate_row(&raw), [expected], "row {row}: {} {}", ages[row], halves[row]);
+        }
+    }
+
+    #[test]
+    fn pixels_are_eight_inputs() {
+        let bytes: Vec<u8> = (0..=255).flat_map(|byte: u8| [byte, byte.reverse_bits()]).collect();
+        let table = Table::from_pixels(2, bytes).unwrap();
+        let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
+        let bits = encoder.transform(&table).unwrap();
+        let tree = random_tree(3, 3, 3, encoder.bits());
+        let names = crate::circuit::column_names(encoder.bits());
+        let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), 0).unwrap();
+        for byte in 0..=255u8 {
+            let mut raw = vec![false; whole.inputs()];
+            feed(&whole, &mut raw, "pixel_0", byte.into(), false);
+            feed(&whole, &mut raw, "pixel_1", byte.reverse_bits().into(), false);
+            let expected = tree.output(|column| bits.get(byte.into(), column));
+            assert_eq!(whole.evaluate_row(&raw), [expected], "{byte}: {:?}", whole.input_names());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Models out: their circuit, with or without the encoder, in every format.
+
+use std::io::Write;
+
+use super::{Format, Options, encoder, names};
+use crate::bits::{BitMatrix, BitView};
+use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
+use crate::model::{Circuit, Model};
+use crate::random::{Purpose, Stream};
+use crate::{Error, Result};
+
+/// What of a model is written, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// What the file says besides the circuit.
+    pub file: Options,
+    /// Whether raw columns are read, and compared inside, in place of the encoder's bits.
+    pub encoder: bool,
+    /// Bits behind the point of the numbers that a circuit with its encoder reads.
+    pub fraction: u32,
+    /// What a grove shows besides its class.
+    pub outputs: GroveOutputs,
+    /// Whether the circuit is made smaller first.
+    pub simplify: bool,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self {
+            file: Options::default(),
+            encoder: false,
+            fraction: 0,
+            outputs: GroveOutputs::default(),
+            simplify: true,
+        }
+    }
+}
+
+/// The most bits behind the point.
+const MAX_FRACTION: u32 = 32;
+
+/// The netlist that a model stands for, not simplified. Its inputs are the encoder's bits, each named by what it means, or
+/// with the encoder the bits of raw columns; its outputs are the bits of the class, and what else is asked for.
+///
+/// # Errors
+/// When the encoder cannot be part of it.
+pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
+    if options.fraction > MAX_FRACTION {
+        return Err(Error::setting(format!(
+            "{} bits behind the point are over the limit of {MAX_FRACTION}",
+            options.fraction
+        )));
+    }
+    let names = bit_names(model);
+    let netlist = match model.circuit() {
+        Circuit::Tree(tree) => Netlist::from_tree(tree, names)?,
+        Circuit::Grove(grove) => Netlist::from_grove(grove, names, options.outputs)?,
+    };
+    if options.encoder { encoder::attach(model.encoder(), &netlist, options.fraction) } else { Ok(netlist) }
+}
+
+fn bit_names(model: &Model) -> Vec<String> {
+    names::unique((0..model.encoder().bits()).map(|bit| model.encoder().describe(bit)).collect())
+}
+
+/// The options with what is known of the model added to the facts.
+fn with_facts(model: &Model, options: &ModelOptions) -> Options {
+    let mut file = options.file.clone();
+    let provenance = model.provenance();
+    if !provenance.data.is_empty() {
+        file.facts.push(format!("Trained on {}, {} rows", provenance.data, provenance.rows));
+    }
+    let classes: Vec<String> =
+        model.classes().iter().enumerate().map(|(class, name)| format!("{class} is {name}")).collect();
+    file.facts.push(format!("Classes: {}", classes.join(", ")));
+    file
+}
+
+/// Whether C and Rust of a model add up votes and offer margins; otherwise they run the netlist.
+pub fn has_margins(model: &Model, options: &ModelOptions) -> bool {
+    matches!(model.circuit(), Circuit::Grove(_)) && options.outputs == GroveOutputs::default()
+}
+
+/// Writes a model in a format.
+///
+/// # Errors
+/// When the options do not suit the format or the model, or writing fails.
+pub fn write_model(
+    model: &Model,
+    format: Format,
+    options: &ModelOptions,
+    out: &mut impl Write,
+) -> Result<()> {
+    let file = with_facts(model, options);
+    if let (Circuit::Grove(grove), Format::C | Format::Rust, true) =
+        (model.circuit(), format, has_margins(model, options))
+    {
+        return super::write_grove(grove, &bit_names(model), format, &file, out);
+    }
+    super::write(&smaller(model, options)?, format, &file, out)
+}
+
+/// Writes the header that belongs to the C of a model.
+///
+/// # Errors
+/// As [`write_model`].
+pub fn write_model_header(model: &Model, options: &ModelOptions, out: &mut impl Write) -> Result<()> {
+    let file = with_facts(model, options);
+    match model.circuit() {
+        Circuit::Grove(grove) if has_margins(model, options) => {
+            super::write_grove_header(grove, &bit_names(model), &file, out)
+        }
+        _ => super::write_header(&smaller(model, options)?, &file, out),
+    }
+}
+
+/// Writes a test bench for the Verilog or VHDL of a model.
+///
+/// # Errors
+/// As [`super::write_test_bench`].
+pub fn write_model_test_bench(
+    model: &Model,
+    format: Format,
+    options: &ModelOptions,
+    rows: BitView<'_>,
+    out: &mut impl Write,
+) -> Result<()> {
+    super::write_test_bench(&netlist_of(model, options)?, format, &with_facts(model, options), rows, out)
+}
+
+fn smaller(model: &Model, options: &ModelOptions) -> Result<Netlist> {
+    let netlist = netlist_of(model, options)?;
+    Ok(if options.simplify { netlist.simplify(&SimplifySettings::default())?.netlist } else { netlist })
+}
+
+/// Rows to test with: random, each with a share of ones of its own, since circuits that were learned say little
+/// about rows that are half ones.
+///
+/// # Errors
+/// When the memory is not to be had.
+pub fn test_rows(rows: usize, columns: usize, seed: u64) -> Result<BitMatrix> {
+    let mut matrix = BitMatrix::zeros(rows, columns)?;
+    for row in 0..rows {
+        let mut stream = Stream::new(seed, Purpose::Generate, row as u64);
+        let share = stream.below(15) + 1;
+        for column in 0..columns {
+            if stream.below(16) < share {
+                matrix.set(row, column, true);
+            }
+        }
+    }
+    Ok(matrix)
+}
+
+/// Reads an exported file back and finds the options under which the model's netlist has as many inputs and outputs:
+/// the two are then ready to be compared.
+///
+/// # Errors
+/// When the file cannot be read, or is not that of such a model whatever the options.
+pub fn read_for(model: &Model, bytes: &[u8], format: Format, fraction: u32) -> Result<(Netlist, Netlist)> {
+    let file = super::read(bytes, format)?;
+    for encoder in [false, true] {
+        for (one_hot, margins) in [(false, false), (true, false), (false, true), (true, true)] {
+            let outputs = GroveOutputs { one_hot, margins };
+            let options = ModelOptions { encoder, fraction, outputs, ..ModelOptions::default() };
+            let Ok(netlist) = netlist_of(model, &options) else { continue };
+            if (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs()) {
+                return Ok((netlist, file));
+            }
+        }
+    }
+    Err(Error::data(format!(
+        "the file has {} inputs and {} outputs, which the model never has",
+        file.inputs(),
+        file.outputs()
+    )))
+}
