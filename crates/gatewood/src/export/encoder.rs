@@ -229,7 +229,13 @@ mod tests {
         let mut rng = generator(1);
         let rows = 400;
         let ages: Vec<f64> = (0..rows)
-            .map(|_| if rng.next_u32() % 9 == 0 { f64::NAN } else { f64::from(rng.next_u32() % 90) - 30.0 })
+            .map(|_| {
+                if rng.next_u32().is_multiple_of(9) {
+                    f64::NAN
+                } else {
+                    f64::from(rng.next_u32() % 90) - 30.0
+                }
+            })
             .collect();
         let halves: Vec<f64> = (0..rows).map(|_| f64::from(rng.next_u32() % 4000) / 4.0).collect();
         let works: Vec<Option<&str>> =
