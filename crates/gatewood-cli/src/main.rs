@@ -1,2 +1,40 @@
-//! The `gatewood` command.
-fn main() {}
+//! The `gatewood` command: a thin front over the library, one file per subcommand.
+
+mod commands;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use commands::Command;
+use terminal::Terminal;
+
+/// Learn classifiers that are Boolean circuits, run them, look into them.
+///
+/// DATA is a file (.csv .tsv .parquet .arrow .npy .npz .libsvm .pla, IDX or CIFAR images, each also .gz .xz .zst), "-"
+/// for standard input, or a named set with options after a colon, such as mnist35, adult or cubes:noise=0.1. "gatewood
+/// data list" shows the sets.
+#[derive(Debug, Parser)]
+#[command(name = "gatewood", version, max_term_width = 110, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Say nothing but results and errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let terminal = Terminal::new(cli.quiet);
+    match commands::run(cli.command, &terminal) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => terminal::report(&error),
+    }
+}
+
+/// The whole command line, for the manual and the completions.
+fn command_line() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}

@@ -81,6 +81,8 @@ pub struct Dataset {
     pub train: Split,
     /// The rows to test on. The classes are those of the training rows.
     pub test: Option<Split>,
+    /// The name of the label's column, where it had one.
+    pub label: Option<String>,
     /// How the columns make an image, if they do.
     pub image: Option<ImageShape>,
     /// How its columns become bits, unless the user says otherwise.

@@ -2,6 +2,7 @@
 //!
 //! - [`DataSpec`]: what a user asks for, in words such as `cubes:noise=0.1` or `rows.csv`.
 //! - [`Dataset`], [`Split`]: rows with their classes.
+//! - [`load`]: rows to learn from, of a set or a file.
 //! - [`sets`]: the named sets; [`load_named`] reads one.
 //! - [`generate`]: the sets made from a seed.
 //! - [`read`]: the file formats.
@@ -10,12 +11,14 @@
 mod dataset;
 mod embedded;
 pub mod generate;
+mod load;
 pub mod read;
 pub mod sets;
 mod spec;
 mod split;
 
 pub use dataset::{Dataset, ImageShape, Split};
+pub use load::{LoadOptions, load, load_labelled, load_unlabelled, renumbered};
 pub use sets::{Folders, load_named};
 pub use spec::{DataSpec, Source};
 pub use split::{Parts, folds, holdout};

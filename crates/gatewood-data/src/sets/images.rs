@@ -115,6 +115,7 @@ fn dataset(
         name: info.name.into(),
         train,
         test: Some(test),
+        label: None,
         image,
         encode,
         source: info.split.into(),

@@ -76,6 +76,7 @@ fn dataset(
         name: info.name.into(),
         train: split(train)?,
         test: test.map(split).transpose()?,
+        label: None,
         image,
         encode: EncodeSettings::keep_all(1),
         source: info.split.into(),

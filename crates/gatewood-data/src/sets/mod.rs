@@ -2,12 +2,16 @@
 //!
 //! - [`SETS`], [`SetInfo`], [`pmlb_sets`]: what is known of each.
 //! - [`Folders`]: where files are looked for.
+//! - [`fetch()`] downloads a set and checks its files.
 //! - [`load_named`]: the rows of a set, split as the set is.
 
+mod fetch;
 mod folders;
 mod images;
 mod made;
+mod names;
 mod registry;
+mod tables;
 
 use std::path::PathBuf;
 
@@ -15,6 +19,7 @@ use crate::Dataset;
 use crate::spec::Options;
 use gatewood::{Error, Result};
 
+pub use fetch::{Fetched, fetch};
 pub use folders::Folders;
 pub use registry::{PmlbInfo, SETS, SetFile, SetInfo, pmlb_sets};
 
@@ -63,6 +68,15 @@ fn edits(from: &str, to: &str) -> usize {
     row[to.len()]
 }
 
+/// Whether all files of a set are in the folders; one that is made or embedded always is.
+pub fn is_here(name: &str, folders: &Folders) -> bool {
+    match set_info(name) {
+        Some(_) if name == "cifar10" => folders.find("cifar10/cifar-10-batches-bin/test_batch.bin").is_some(),
+        Some(info) => info.files.iter().all(|file| folders.find(file.path).is_some()),
+        None => pmlb_info(name).is_some_and(|info| folders.find(&info.path()).is_some()),
+    }
+}
+
 /// Where the files of a set are, and what to say when one is not there.
 pub(crate) struct Place<'a> {
     pub(crate) folders: &'a Folders,
@@ -107,14 +121,18 @@ impl Place<'_> {
 pub fn load_named(name: &str, options: &[(String, String)], folders: &Folders) -> Result<Dataset> {
     let place = Place { folders };
     let taken = Options::new(name, options);
-    let Some(info) = set_info(name) else {
-        return Err(Error::data(format!("there is no data set named \"{name}\"")));
-    };
-    let mut dataset = match name {
-        "mnist35" => made::mnist35(info, taken),
-        "cubes" | "gauss" | "convex-made" => made::made(info, taken),
-        "mnist" | "fashion-mnist" | "convex" | "rectangles" => images::idx(info, taken, &place),
-        _ => images::cifar(info, taken, &place),
+    let mut dataset = if name.starts_with("pmlb/") {
+        tables::pmlb(name, taken, &place)
+    } else {
+        let info =
+            set_info(name).ok_or_else(|| Error::data(format!("there is no data set named \"{name}\"")))?;
+        match name {
+            "mnist35" => made::mnist35(info, taken),
+            "cubes" | "gauss" | "convex-made" => made::made(info, taken),
+            "mnist" | "fashion-mnist" | "convex" | "rectangles" => images::idx(info, taken, &place),
+            "cifar10" => images::cifar(info, taken, &place),
+            _ => tables::table(info, taken, &place),
+        }
     }?;
     if !options.is_empty() {
         let options: Vec<String> = options.iter().map(|(key, value)| format!("{key}={value}")).collect();

@@ -43,7 +43,7 @@ pub struct SetFile {
     pub url: Option<&'static str>,
     /// Bytes of the download.
     pub bytes: u64,
-    /// The sha256 of its content, unpacked.
+    /// The sha256 of its content, unpacked; of an archive, as it comes.
     pub sha256: &'static str,
 }
 
@@ -270,7 +270,7 @@ pub static SETS: &[SetInfo] = &[
             path: "cifar10/cifar-10-binary.tar",
             url: Some("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"),
             bytes: 170_052_171,
-            sha256: "",
+            sha256: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
         }],
     },
     SetInfo {
@@ -378,7 +378,7 @@ pub static SETS: &[SetInfo] = &[
         test_rows: 22_544,
         columns: 41,
         classes: 2,
-        options: "label, test",
+        options: "test",
         split: "its own; test=21 for the harder test rows",
         home: "https://www.unb.ca/cic/datasets/nsl.html",
         licence: "free for research with citation (UNB CIC)",

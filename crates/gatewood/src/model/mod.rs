@@ -3,12 +3,14 @@
 //! - [`Model`]: takes raw rows, says classes.
 //! - [`Circuit`]: the circuit in it, a tree or a grove.
 //! - [`Prediction`]: what a model says of some rows.
+//! - [`Metrics`]: how that compares with the true classes.
 //! - [`train()`]: rows and [`TrainSettings`] to a model.
 //!
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod file;
 mod importance;
+mod metrics;
 mod packing;
 mod prediction;
 mod train;
@@ -23,6 +25,7 @@ use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
 
 pub use file::{FORMAT_VERSION, write_atomically};
+pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use train::{GroveStory, LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
 

@@ -1,0 +1,69 @@
+//! `gatewood eval`: a model's predictions beside the labels.
+
+use std::path::PathBuf;
+
+use super::sources::{SourceArgs, data_spec};
+use crate::terminal::{Grid, count, print, share};
+use anyhow::Result;
+use gatewood::model::{Metrics, Model};
+use gatewood_data::load_labelled;
+use serde_json::json;
+
+/// Which model, which rows.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Rows with their label: a file, "-", or a named set, of which the test rows are taken
+    #[arg(value_name = "DATA")]
+    data: String,
+
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
+
+    /// Threads to use [default: one a core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+/// Runs `gatewood eval`.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let model = Model::load(&args.model)?;
+    let rows =
+        load_labelled(&data_spec(&args.data)?, &args.source.load_options_for(&model), model.classes())?;
+    let prediction = model.predict(&rows.table, args.threads)?;
+    let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;
+    if args.json {
+        let mut value = serde_json::to_value(&metrics)?;
+        value["classes"] = json!(model.classes());
+        return print(&format!("{value}\n"));
+    }
+    let mut text = format!("{} rows\n\n", count(metrics.rows));
+    let mut figures = vec![
+        ("error", share(metrics.error)),
+        ("accuracy", share(metrics.accuracy)),
+        ("balanced accuracy", share(metrics.balanced_accuracy)),
+        ("F1", format!("{:.4}", metrics.f1)),
+    ];
+    if let Some(auc) = metrics.auc {
+        figures.push(("AUC", format!("{auc:.4}")));
+    }
+    let mut grid = Grid::new(&["", ">"]);
+    figures.into_iter().for_each(|(name, figure)| grid.row(vec![name.into(), figure]));
+    text += &grid.show("  ");
+    text += "\n  true class in lines, predicted class in columns\n";
+    let headings: Vec<String> = model.classes().iter().map(|class| format!(">{class}")).collect();
+    let headings: Vec<&str> = std::iter::once("").chain(headings.iter().map(String::as_str)).collect();
+    let mut grid = Grid::new(&headings);
+    for (class, line) in model.classes().iter().zip(&metrics.confusion) {
+        grid.row(std::iter::once(class.clone()).chain(line.iter().map(|&rows| count(rows))).collect());
+    }
+    text += &grid.show("  ");
+    print(&text)
+}

@@ -1,0 +1,50 @@
+//! The subcommands.
+
+mod data;
+mod eval;
+mod inspect;
+mod learner;
+mod predict;
+mod setup;
+mod sources;
+mod train;
+
+use crate::terminal::{Terminal, on_interrupt};
+use anyhow::Result;
+use clap::Subcommand;
+
+/// What the user wants done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a circuit from rows, and test it
+    Train(train::Args),
+    /// Say the class of each row
+    Predict(predict::Args),
+    /// Compare a model's predictions with the labels of rows
+    Eval(eval::Args),
+    /// Show what a model is made of and what its bits mean
+    Inspect(inspect::Args),
+    /// Look at data sets, make them, fetch them
+    #[command(subcommand)]
+    Data(data::Command),
+    /// Print the completions of a shell: gatewood completions bash > …/bash-completion/completions/gatewood
+    #[command(hide = true)]
+    Completions(setup::CompletionsArgs),
+    /// Write the manual's pages into a folder
+    #[command(hide = true)]
+    Man(setup::ManArgs),
+}
+
+/// Runs a subcommand.
+pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
+    on_interrupt();
+    match command {
+        Command::Train(args) => train::run(&args, terminal),
+        Command::Predict(args) => predict::run(&args),
+        Command::Eval(args) => eval::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Data(command) => data::run(&command, terminal),
+        Command::Completions(args) => setup::completions(&args),
+        Command::Man(args) => setup::man(&args),
+    }
+}

@@ -1,0 +1,287 @@
+//! What a user asks for, loaded: a named set or a file.
+
+use std::path::{Path, PathBuf};
+
+use crate::read::{
+    CIFAR_PIXELS, Cifar, Format, RawRows, ReadOptions, open, read_cifar, read_idx, read_pla, read_rows,
+};
+use crate::spec::Options;
+use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
+use gatewood::encode::{Column, EncodeSettings, Labels, Table};
+use gatewood::{Error, Result};
+
+/// How to load what a [`DataSpec`] asks for.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Where files of named sets are looked for.
+    pub folders: Folders,
+    /// The label's column in a file, by name or position; else it is found by its usual names, or is the last.
+    pub label: Option<String>,
+    /// How to read a file.
+    pub read: ReadOptions,
+}
+
+/// Rows of a file, and their label if they have one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileRows {
+    /// The raw columns, the label not among them.
+    pub table: Table,
+    /// The label with its name.
+    pub label: Option<(String, Column)>,
+    /// How the columns make an image, if they do.
+    pub image: Option<ImageShape>,
+}
+
+/// Names that a label usually has.
+const LABEL_NAMES: [&str; 6] = ["label", "target", "class", "y", "labels", "outcome"];
+
+/// Loads rows to learn from. A named set brings its own split; a file is all training rows.
+///
+/// # Errors
+/// When the rows cannot be had or the label is not one of classes.
+pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
+    if let Source::Named(name) = &spec.source {
+        return load_named(name, &spec.options, &options.folders);
+    }
+    let rows = load_file(spec, options, true)?;
+    let Some((name, label)) = rows.label else {
+        return Err(Error::data(format!("{}: there is no label to learn", spec.text)));
+    };
+    let labels = Labels::from_column(&name, &label).map_err(|error| error.at(&spec.text))?;
+    let encode =
+        if rows.table.bits().is_some() { EncodeSettings::keep_all(1) } else { EncodeSettings::default() };
+    Ok(Dataset {
+        name: spec.text.clone(),
+        train: Split::new(rows.table, labels)?,
+        test: None,
+        label: Some(name.clone()),
+        image: rows.image,
+        encode,
+        source: format!("{}, label \"{name}\"", spec.text),
+        licence: "yours to know".into(),
+    })
+}
+
+/// Loads rows to test a model on: the test rows of a named set, all rows of a file. Their classes are found among the model's.
+///
+/// # Errors
+/// When the rows cannot be had, or a class is not among the given ones.
+pub fn load_labelled(spec: &DataSpec, options: &LoadOptions, classes: &[String]) -> Result<Split> {
+    let split = if let Source::Named(name) = &spec.source {
+        let dataset = load_named(name, &spec.options, &options.folders)?;
+        dataset.test.unwrap_or(dataset.train)
+    } else {
+        let rows = load_file(spec, options, true)?;
+        let Some((name, label)) = rows.label else {
+            return Err(Error::data(format!("{}: there is no label to compare with", spec.text)));
+        };
+        let labels = Labels::from_column_with(&name, &label, classes.to_vec())
+            .map_err(|error| error.at(&spec.text))?;
+        return Split::new(rows.table, labels);
+    };
+    Ok(Split { labels: renumbered(&split.labels, classes)?, table: split.table })
+}
+
+/// The same labels as positions among other class names.
+///
+/// # Errors
+/// When a row is of a class that is not among them.
+pub fn renumbered(labels: &Labels, classes: &[String]) -> Result<Labels> {
+    let positions: Vec<Option<u32>> = labels
+        .classes()
+        .iter()
+        .map(|class| classes.iter().position(|other| other == class).map(|position| position as u32))
+        .collect();
+    let code = |&code: &u32| {
+        positions[code as usize].ok_or_else(|| {
+            Error::data(format!(
+                "class \"{}\" is not one of the model's: {}",
+                labels.classes()[code as usize],
+                classes.join(", ")
+            ))
+        })
+    };
+    Labels::new(classes.to_vec(), labels.codes().iter().map(code).collect::<Result<_>>()?)
+}
+
+/// Loads rows to predict: the test rows of a named set, all rows of a file. A label need not be there.
+///
+/// # Errors
+/// When the rows cannot be had.
+pub fn load_unlabelled(spec: &DataSpec, options: &LoadOptions) -> Result<Table> {
+    if let Source::Named(name) = &spec.source {
+        let dataset = load_named(name, &spec.options, &options.folders)?;
+        return Ok(dataset.test.unwrap_or(dataset.train).table);
+    }
+    Ok(load_file(spec, options, false)?.table)
+}
+
+/// Reads a file or standard input; the label is taken out when it is wanted, or when it has a place of its own.
+fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result<FileRows> {
+    let mut read = options.read.clone();
+    let label = file_options(spec, &mut read)?.or_else(|| options.label.clone());
+    if let Source::File(path) = &spec.source
+        && let Some(rows) = special_file(path)?
+    {
+        return match (label, rows.label.is_some()) {
+            (Some(label), true) => {
+                Err(Error::setting(format!("{}: the label is known, so \"{label}\" cannot be it", spec.text)))
+            }
+            _ => Ok(rows),
+        };
+    }
+    let source = match &spec.source {
+        Source::File(path) => path.to_str().ok_or_else(|| Error::io("the file's name is not text"))?,
+        _ => "-",
+    };
+    let RawRows { mut table, label: apart } = read_rows(source, &read)?;
+    // Rows to predict may come without their label; then a column at its position is another one.
+    let may_have_label = table.is_named() || read.width.is_none_or(|width| table.columns() > width);
+    let column = match (&label, &apart) {
+        (Some(wanted), Some((name, _))) if wanted == name => None,
+        (Some(wanted), _) if take_label => Some(table.find(wanted).map_err(|error| error.at(source))?),
+        (Some(wanted), _) if may_have_label => {
+            (0..table.columns()).find(|&column| table.name(column) == *wanted)
+        }
+        (None, None) if take_label => Some(usual_label(&table).ok_or_else(|| no_columns(source))?),
+        _ => None,
+    };
+    let label = match column {
+        Some(column) => Some(table.take_column(column).map_err(|error| error.at(source))?),
+        None => apart,
+    };
+    if table.columns() == 0 {
+        return Err(no_columns(source));
+    }
+    Ok(FileRows { table, label, image: None })
+}
+
+fn no_columns(source: &str) -> Error {
+    Error::data(format!("{source}: there are no columns beside the label"))
+}
+
+/// The column with a usual name for a label, else the last.
+fn usual_label(table: &Table) -> Option<usize> {
+    let columns = table.columns();
+    let is_usual =
+        |&column: &usize| LABEL_NAMES.iter().any(|name| table.name(column).eq_ignore_ascii_case(name));
+    let named = if table.is_named() { (0..columns).find(is_usual) } else { None };
+    named.or(columns.checked_sub(1))
+}
+
+/// The options after the colon of a file's name; gives the label's column.
+fn file_options(spec: &DataSpec, read: &mut ReadOptions) -> Result<Option<String>> {
+    let mut options = Options::new(&spec.text, &spec.options);
+    let label = options.text("label").map(str::to_owned);
+    let delimiter =
+        options.parse("delimiter", "one character, or comma, semicolon, tab, space, is wanted", |text| {
+            match text {
+                "comma" => Some(b','),
+                "semicolon" => Some(b';'),
+                "tab" => Some(b'\t'),
+                "space" => Some(b' '),
+                _ => <[u8; 1]>::try_from(text.as_bytes()).ok().map(|[byte]| byte),
+            }
+        })?;
+    read.delimiter = delimiter.or(read.delimiter);
+    let header = options.parse("header", "yes or no is wanted", |text| match text {
+        "yes" | "true" | "1" => Some(true),
+        "no" | "false" | "0" => Some(false),
+        _ => None,
+    })?;
+    read.header = header.or(read.header);
+    if let Some(lines) = options.parse("skip", "a number of lines is wanted", |text| text.parse().ok())? {
+        read.skip_lines = lines;
+    }
+    if let Some(array) = options.text("array") {
+        read.array = Some(array.into());
+    }
+    let formats = [
+        ("csv", Format::Csv),
+        ("tsv", Format::Csv),
+        ("libsvm", Format::Libsvm),
+        ("npy", Format::Npy),
+        ("npz", Format::Npz),
+        ("parquet", Format::Parquet),
+        ("arrow", Format::Arrow),
+    ];
+    let find = |text: &str| formats.iter().find(|(name, _)| *name == text).map(|&(_, format)| format);
+    let format = options.parse("format", "csv, tsv, libsvm, npy, npz, parquet or arrow is wanted", find)?;
+    read.format = format.or(read.format);
+    options.finish()?;
+    Ok(label)
+}
+
+/// PLA, IDX and CIFAR files, known by name or first bytes.
+fn special_file(path: &Path) -> Result<Option<FileRows>> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let bare = [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
+    let mut reader = open(path)?;
+    let start = reader.fill_buf().map_err(|error| Error::io(format!("{}: {error}", path.display())))?;
+    let at = |error: Error| error.at(path.display());
+    let numbers = |values: &[u8]| -> Result<Column> {
+        let codes = values.iter().map(|&value| u32::from(value)).collect();
+        Ok(Column::Number(gatewood::encode::Numbers::coded(codes, (0..256).map(f64::from).collect())?))
+    };
+    if bare.ends_with(".pla") {
+        let pla = read_pla(&mut reader).map_err(at)?;
+        let values: Vec<u8> = pla.classes.iter().map(|&class| class as u8).collect();
+        let table = Table::from_bits(pla.bits).with_names(pla.inputs).map_err(at)?;
+        return Ok(Some(FileRows { table, label: Some((pla.output, numbers(&values)?)), image: None }));
+    }
+    if matches!(start, [0, 0, 8, 1..=4, ..]) {
+        let images = read_idx(&mut reader).map_err(at)?;
+        if images.dimensions.len() < 2 {
+            return Err(at(Error::file(
+                "these are labels: give the file of images, the labels are found beside it",
+            )));
+        }
+        let image = match images.dimensions[1..] {
+            [height, width] => Some(ImageShape::grey(width, height)),
+            _ => None,
+        };
+        let mut table = Table::from_pixels(images.row_bytes(), images.bytes).map_err(at)?;
+        if let Some(shape) = image {
+            table = table.with_names(shape.names())?;
+        }
+        let label = match labels_beside(path) {
+            Some(path) => {
+                let labels = read_idx(&mut open(&path)?).map_err(|error| error.at(path.display()))?;
+                if labels.bytes.len() != table.rows() {
+                    return Err(Error::file(format!(
+                        "{}: {} labels for {} images",
+                        path.display(),
+                        labels.bytes.len(),
+                        table.rows()
+                    )));
+                }
+                Some(("label".into(), numbers(&labels.bytes)?))
+            }
+            None => None,
+        };
+        return Ok(Some(FileRows { table, label, image }));
+    }
+    if bare.ends_with(".bin") {
+        let mut images = Cifar::default();
+        read_cifar(&mut reader, &|_| true, &mut images).map_err(at)?;
+        let shape = ImageShape { width: 32, height: 32, channels: 3 };
+        let table = Table::from_pixels(CIFAR_PIXELS, images.bytes)?.with_names(shape.names())?;
+        return Ok(Some(FileRows {
+            table,
+            label: Some(("label".into(), numbers(&images.labels)?)),
+            image: Some(shape),
+        }));
+    }
+    Ok(None)
+}
+
+/// The file of labels that belongs to a file of images: `…images-idx3…` and `…labels-idx1…`.
+fn labels_beside(images: &Path) -> Option<PathBuf> {
+    let name = images.file_name()?.to_str()?;
+    let bare = [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    let labels = bare.replace("images", "labels").replace("idx3", "idx1").replace("idx4", "idx1");
+    if labels == bare {
+        return None;
+    }
+    Folders::new(vec![images.parent()?.to_owned()]).find(&labels)
+}
