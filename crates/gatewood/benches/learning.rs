@@ -16,9 +16,8 @@ fn rows(count: usize) -> (BitMatrix, Vec<u32>) {
     let mut bits = BitMatrix::zeros(count, 1024).expect("a small matrix");
     bits.columns_mut().for_each(|column| column.iter_mut().for_each(|word| *word = stream.bits()));
     bits.clear_tail();
-    let labels = (0..count)
-        .map(|row| u32::from((0..5).filter(|&column| bits.get(row, column)).count() > 2))
-        .collect();
+    let labels =
+        (0..count).map(|row| u32::from((0..5).filter(|&column| bits.get(row, column)).count() > 2)).collect();
     (bits, labels)
 }
 

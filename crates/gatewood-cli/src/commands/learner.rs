@@ -1,67 +1,107 @@
 //! The options of the learners: what the library's settings are, and nothing else.
 
-use anyhow::Result;
+use crate::terminal::Usage;
+use anyhow::{Result, bail};
 use clap::ValueEnum;
-use gatewood::learn::{Criterion, TreeSettings, Unseen};
-use gatewood::model::{Circuit, LearnSettings};
+use gatewood::learn::TreeSettings;
+use gatewood::model::{LearnSettings, TrainSettings, Trained};
+use serde_json::{Map, Value, json};
 
 /// The kinds of circuit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
+    /// Boosted trees with integer votes, for any number of classes
+    Grove,
     /// The paper's single tree, for two classes
     Tree,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CriterionArg {
+pub(crate) enum Criterion {
     InformationGain,
     Accuracy,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UnseenArg {
+pub(crate) enum Unseen {
     Prior,
     Zero,
 }
 
-/// What to learn, and how.
+/// What to learn, and how. What is not given is the library's to choose.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Learning")]
 pub(crate) struct LearnArgs {
     /// What to learn
-    #[arg(long, value_enum, default_value_t = Kind::Tree)]
+    #[arg(long, value_enum, default_value_t = default_kind())]
     pub(crate) model: Kind,
 
-    #[arg(long, value_name = "K", help = with_default("Inputs of a gate, 1 to 12", TreeSettings::default().arity))]
+    /// Inputs of a gate, 1 to 12
+    #[arg(long, value_name = "K")]
     arity: Option<usize>,
 
-    #[arg(long, value_name = "D", help = with_default("Gates from a leaf to the root", TreeSettings::default().depth))]
+    /// Gates from a leaf to the root
+    #[arg(long, value_name = "D")]
     depth: Option<usize>,
 
-    #[arg(long, value_name = "N", value_parser = trials, help = with_default("Trials of hill climbing over the whole tree; k and m stand for thousands and millions", TreeSettings::default().climb))]
+    /// Trials of hill climbing, over the whole tree or for each tree of a grove; 100k and 2m are understood
+    #[arg(long, value_name = "N", value_parser = trials)]
     climb: Option<u64>,
 
-    #[arg(long, value_name = "T", help = with_default("Levels above the leaves at which a trial is judged", TreeSettings::default().height))]
-    height: Option<usize>,
-
-    /// How gates choose their tables [default: information-gain]
-    #[arg(long, value_enum)]
-    criterion: Option<CriterionArg>,
-
-    /// What a gate says where no training row is: what all rows say, or zero as in the paper [default: prior]
-    #[arg(long, value_enum)]
-    unseen: Option<UnseenArg>,
-
-    #[arg(long, value_name = "S", help = with_default("Where all randomness comes from: one seed, one model", TreeSettings::default().seed))]
+    /// Where all randomness comes from: one seed, one model
+    #[arg(long, value_name = "S")]
     seed: Option<u64>,
 
     /// Threads to use [default: one a core]; the model does not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+
+    /// Tree: levels above the leaves at which a trial is judged
+    #[arg(long, value_name = "T")]
+    height: Option<usize>,
+
+    /// Tree: how gates choose their tables
+    #[arg(long, value_enum)]
+    criterion: Option<Criterion>,
+
+    /// Tree: what a gate says where no training row is: what all rows say, or zero as in the paper
+    #[arg(long, value_enum)]
+    unseen: Option<Unseen>,
+
+    /// Grove: rounds of boosting
+    #[arg(long, value_name = "M")]
+    rounds: Option<usize>,
+
+    /// Grove: the part of a step that a tree takes, above 0 and at most 1
+    #[arg(long, value_name = "R")]
+    learning_rate: Option<f64>,
+
+    /// Grove: rows a tree is climbed on
+    #[arg(long, value_name = "ROWS")]
+    sample: Option<usize>,
+
+    /// Grove: bits of a vote, 2 to 16
+    #[arg(long, value_name = "B")]
+    vote_bits: Option<u32>,
+
+    /// Grove: stop after this many rounds that did not help on a tenth of the training rows, put aside for that
+    #[arg(long, value_name = "P")]
+    patience: Option<usize>,
+
+    /// Grove: gates it may have at the most
+    #[arg(long, value_name = "GATES")]
+    max_gates: Option<usize>,
+
+    /// Grove: whether the trees of many classes vote on all of them
+    #[arg(long)]
+    shared: bool,
 }
 
-fn with_default(text: &str, default: impl std::fmt::Display) -> String {
-    format!("{text} [default: {default}]")
+fn default_kind() -> Kind {
+    match LearnSettings::default() {
+        LearnSettings::Grove(_) => Kind::Grove,
+        LearnSettings::Tree(_) => Kind::Tree,
+    }
 }
 
 fn trials(text: &str) -> Result<u64, String> {
@@ -78,50 +118,76 @@ fn trials(text: &str) -> Result<u64, String> {
 impl LearnArgs {
     /// What to learn, with all its settings.
     pub(crate) fn settings(&self) -> Result<LearnSettings> {
-        match self.model {
-            Kind::Tree => {
-                let default = TreeSettings::default();
-                let depth = self.depth.unwrap_or(default.depth);
-                let settings = TreeSettings {
-                    arity: self.arity.unwrap_or(default.arity),
-                    depth,
-                    climb: self.climb.unwrap_or(default.climb),
-                    // A tree that is lower than the usual height is judged at its root.
-                    height: self.height.unwrap_or(default.height.min(depth)),
-                    criterion: self.criterion.map_or(default.criterion, |criterion| match criterion {
-                        CriterionArg::InformationGain => Criterion::InformationGain,
-                        CriterionArg::Accuracy => Criterion::Accuracy,
-                    }),
-                    unseen: self.unseen.map_or(default.unseen, |unseen| match unseen {
-                        UnseenArg::Prior => Unseen::Prior,
-                        UnseenArg::Zero => Unseen::Zero,
-                    }),
-                    seed: self.seed.unwrap_or(default.seed),
-                    threads: self.threads.unwrap_or(default.threads),
-                };
-                settings.check()?;
-                Ok(LearnSettings::Tree(settings))
-            }
+        let name = |value: &dyn Fn() -> Option<String>| value().map(Value::from);
+        let both = [
+            ("arity", self.arity.map(Value::from)),
+            ("depth", self.depth.map(Value::from)),
+            ("climb", self.climb.map(Value::from)),
+            ("seed", self.seed.map(Value::from)),
+        ];
+        let of_trees = [
+            ("height", self.height.map(Value::from)),
+            (
+                "criterion",
+                name(&|| self.criterion?.to_possible_value().map(|value| value.get_name().to_owned())),
+            ),
+            ("unseen", name(&|| self.unseen?.to_possible_value().map(|value| value.get_name().to_owned()))),
+        ];
+        let of_groves = [
+            ("rounds", self.rounds.map(Value::from)),
+            ("learning_rate", self.learning_rate.map(Value::from)),
+            ("sample", self.sample.map(Value::from)),
+            ("vote_bits", self.vote_bits.map(Value::from)),
+            ("patience", self.patience.map(Value::from)),
+            ("max_gates", self.max_gates.map(Value::from)),
+            ("shared", self.shared.then_some(Value::from(true))),
+        ];
+        let (kind, own, other, other_kind): (_, &[_], &[_], _) = match self.model {
+            Kind::Tree => ("tree", &of_trees, &of_groves, "grove"),
+            Kind::Grove => ("grove", &of_groves, &of_trees, "tree"),
+        };
+        if let Some((name, _)) = other.iter().find(|(_, value): &&(&str, Option<Value>)| value.is_some()) {
+            bail!(Usage(format!("--{} goes with --model {other_kind}", name.replace('_', "-"))));
         }
+        let given = both.into_iter().chain(own.iter().cloned());
+        let chosen: Map<String, Value> =
+            given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        let mut settings = TrainSettings::with(kind, &chosen)?.learn;
+        settings.set_threads(self.threads());
+        if let LearnSettings::Tree(tree) = &mut settings {
+            // A tree that is lower than the usual height is judged at its root.
+            if self.height.is_none() {
+                tree.height = tree.height.min(tree.depth);
+            }
+            tree.check()?;
+        }
+        Ok(settings)
     }
 
     /// Threads to use, 0 for one a core.
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or(TreeSettings::default().threads)
     }
+
+    /// Whether learning stops by rows put aside.
+    pub(crate) fn has_patience(&self) -> bool {
+        self.patience.is_some()
+    }
 }
 
-/// The settings as JSON, those of the encoder left out.
-pub(crate) fn shown(settings: &LearnSettings) -> serde_json::Value {
-    serde_json::to_value(settings).unwrap_or_default()
+/// The settings as JSON, with nothing left open.
+pub(crate) fn shown(settings: &LearnSettings, trained: &Trained) -> Value {
+    match &trained.grove {
+        Some(story) => serde_json::to_value(&story.plan),
+        None => serde_json::to_value(settings),
+    }
+    .unwrap_or_default()
 }
 
-/// Fields of the JSON result that only this kind of circuit has.
-pub(crate) fn more_fields(
-    settings: &LearnSettings,
-    _circuit: &Circuit,
-) -> Vec<(&'static str, serde_json::Value)> {
-    match settings {
-        LearnSettings::Tree(_) => Vec::new(),
+/// Fields of the JSON result that only groves have.
+pub(crate) fn more_fields(trained: &Trained) -> Vec<(&'static str, Value)> {
+    match &trained.grove {
+        Some(story) => vec![("rounds", json!(story.rounds)), ("vote_bits", json!(story.plan.vote_bits))],
+        None => Vec::new(),
     }
 }

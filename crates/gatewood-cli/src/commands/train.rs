@@ -8,7 +8,7 @@ use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, Terminal, Usage, bytes, count, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings};
-use gatewood::model::{Metrics, Rows, TrainSettings, Trained, Training};
+use gatewood::model::{Circuit, LabelledRows, Metrics, Rows, TrainSettings, Trained, Training};
 use gatewood_data::{Dataset, Split, folds, holdout, load, load_labelled};
 use serde_json::{Map, Value, json};
 
@@ -48,6 +48,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
 }
+
+/// The share of training rows that tell when to stop, where the user has patience.
+const VALIDATION_SHARE: f64 = 0.1;
 
 /// How raw columns become bits, where the user wants it otherwise.
 #[derive(Debug, Clone, clap::Args)]
@@ -127,7 +130,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if args.json {
         print(&format!("{}\n", json_result(&settings, &tested, load_seconds)))
     } else {
-        print(&summary(args, &settings, &dataset, &tested, load_seconds, size, terminal))
+        print(&summary(args, &dataset, &tested, load_seconds, size, terminal))
     }
 }
 
@@ -139,10 +142,25 @@ fn train(
     settings: &TrainSettings,
     terminal: &Terminal,
 ) -> Result<Tested> {
+    // Rows that tell when to stop are taken from those to learn from, never from those to test on.
+    let parts = if args.learn.has_patience() {
+        Some(holdout(&train.labels, VALIDATION_SHARE, settings.learn.seed())?)
+    } else {
+        None
+    };
+    let (learned, kept) = match &parts {
+        Some(parts) => (&train.select_rows(&parts.train)?, Some(train.select_rows(&parts.test)?)),
+        None => (train, None),
+    };
     let training = Training {
+        validation: kept.as_ref().map(|kept| LabelledRows {
+            rows: Rows::Raw(&kept.table),
+            labels: &kept.labels,
+            weights: None,
+        }),
         label: dataset.label.as_deref(),
         data: &dataset.name,
-        ..Training::new(Rows::Raw(&train.table), &train.labels)
+        ..Training::new(Rows::Raw(&learned.table), &learned.labels)
     };
     let bar = terminal.bar("learning");
     let trained = gatewood::model::train(&training, settings, &bar)?;
@@ -175,8 +193,8 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("train_seconds", json!(tested.trained.learn_time.as_secs_f64()));
     put("load_seconds", json!(load_seconds));
     put("seed", json!(settings.learn.seed()));
-    put("settings", shown(&settings.learn));
-    for (name, value) in more_fields(&settings.learn, circuit) {
+    put("settings", shown(&settings.learn, &tested.trained));
+    for (name, value) in more_fields(&tested.trained) {
         put(name, value);
     }
     Value::Object(fields)
@@ -184,7 +202,6 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
 
 fn summary(
     args: &Args,
-    settings: &TrainSettings,
     dataset: &Dataset,
     tested: &Tested,
     load_seconds: f64,
@@ -228,9 +245,12 @@ fn summary(
     if terminal.is_quiet() {
         return text;
     }
+    let kind = match circuit {
+        Circuit::Grove(grove) => format!("grove of {} trees,", count(grove.trees().len())),
+        Circuit::Tree(_) => "tree of".into(),
+    };
     text += &format!(
-        "\n{} of {} gates, depth {}, reads {} of {} bits\n",
-        settings.learn.name(),
+        "\n{kind} {} gates, depth {}, reads {} of {} bits\n",
         count(circuit.gates()),
         circuit.depth(),
         count(circuit.used_inputs().len()),
