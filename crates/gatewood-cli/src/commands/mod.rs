@@ -17,7 +17,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Learn a circuit from rows, and test it
-    Train(train::Args),
+    Train(Box<train::Args>),
     /// Say the class of each row
     Predict(predict::Args),
     /// Compare a model's predictions with the labels of rows
