@@ -12,6 +12,7 @@ mod equivalence;
 mod grove;
 mod grove_run;
 mod lower;
+mod map;
 mod netlist;
 mod predict;
 mod run;

@@ -4,7 +4,7 @@ mod cares;
 mod merge;
 mod network;
 
-use self::network::Network;
+pub(super) use self::network::{Literal, Network};
 use super::{MAX_ARITY, Netlist};
 use crate::{Error, Result};
 

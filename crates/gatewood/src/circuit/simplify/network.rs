@@ -9,17 +9,17 @@ use super::super::{Netlist, NetlistBuilder, Signal, TruthTable};
 ///
 /// Signals are numbered as in a netlist, but the constant one is the inverted constant zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Literal(u32);
+pub(crate) struct Literal(u32);
 
 impl Literal {
-    pub(super) const ZERO: Self = Self(0);
+    pub(crate) const ZERO: Self = Self(0);
 
-    pub(super) fn new(signal: usize, inverted: bool) -> Self {
+    pub(crate) fn new(signal: usize, inverted: bool) -> Self {
         Self((signal as u32) << 1 | u32::from(inverted))
     }
 
     /// The literal of a netlist's signal that is a constant or an input.
-    pub(super) fn of(signal: Signal) -> Self {
+    pub(crate) fn of(signal: Signal) -> Self {
         match signal.as_constant() {
             Some(value) => Self(u32::from(value)),
             None => Self::new(signal.index(), false),
@@ -34,7 +34,7 @@ impl Literal {
         self.0 & 1 != 0
     }
 
-    pub(super) fn invert_if(self, invert: bool) -> Self {
+    pub(crate) fn invert_if(self, invert: bool) -> Self {
         Self(self.0 ^ u32::from(invert))
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Gate {
 
 /// Gates in normal form, in topological order, no two of them alike.
 #[derive(Debug, Clone)]
-pub(super) struct Network {
+pub(crate) struct Network {
     input_names: Vec<String>,
     gates: Vec<Gate>,
     index: HashMap<Gate, u32>,
@@ -63,7 +63,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub(super) fn new(input_names: Vec<String>) -> Self {
+    pub(crate) fn new(input_names: Vec<String>) -> Self {
         Self { input_names, gates: Vec::new(), index: HashMap::new(), outputs: Vec::new() }
     }
 
@@ -109,12 +109,12 @@ impl Network {
         &self.input_names
     }
 
-    pub(super) fn output(&mut self, name: String, literal: Literal) {
+    pub(crate) fn output(&mut self, name: String, literal: Literal) {
         self.outputs.push((name, literal));
     }
 
     /// The literal of a gate: brought to normal form, it may be a constant, an input or a gate that is there already.
-    pub(super) fn gate(&mut self, mut table: TruthTable, mut inputs: Vec<Literal>) -> Literal {
+    pub(crate) fn gate(&mut self, mut table: TruthTable, mut inputs: Vec<Literal>) -> Literal {
         for (place, input) in inputs.iter_mut().enumerate() {
             if input.inverted() {
                 table = table.with_input_inverted(place);
@@ -159,7 +159,7 @@ impl Network {
     }
 
     /// The netlist: gates that no output needs are left out, inverters at outputs go into the gates before them.
-    pub(super) fn finish(self) -> Netlist {
+    pub(crate) fn finish(self) -> Netlist {
         let first = self.first_gate();
         let mut needed = vec![false; first + self.gates.len()];
         // How outputs show each signal: as it is, inverted.
