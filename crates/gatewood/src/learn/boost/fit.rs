@@ -286,9 +286,12 @@ fn row_weights(train: &Examples<'_>, class_weights: &[f64]) -> Result<Vec<u32>> 
     if all <= 0.0 {
         return Err(Error::data("all rows have weight zero"));
     }
-    // Only proportions matter: one is the mean. No weight above 2^7 times the mean, so that pulls stay below 2^32.
+    // Only proportions matter: one is the mean. No weight above 2^7 times the mean, so that pulls stay below 2^32, and
+    // none but zero becomes zero: a class of light rows is still a class.
     let scale = f64::from(WEIGHT_ONE) * rows as f64 / all;
-    Ok((0..rows).map(|row| libm::rint(weight(row) * scale).min(32767.0) as u32).collect())
+    let fixed =
+        |weight: f64| if weight > 0.0 { libm::rint(weight * scale).clamp(1.0, 32767.0) as u32 } else { 0 };
+    Ok((0..rows).map(|row| fixed(weight(row))).collect())
 }
 
 /// The margins every row starts from: the log-odds of the classes.
