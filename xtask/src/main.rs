@@ -1,8 +1,9 @@
 //! The chores of the repository.
 //!
-//! `cargo xtask test` runs every check: format, lints, tests, doctests, documentation and the checks of exported
-//! hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
+//! `cargo xtask test` runs every check: format, lints, tests, doctests, documentation, the Python package and the checks of
+//! exported hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
 
+mod python;
 mod report;
 mod rust;
 
@@ -50,7 +51,7 @@ fn run(arguments: &[String]) -> Result<bool> {
 
 /// All checks, in the order they run: quick ones that fail often come first.
 fn steps() -> Vec<Step> {
-    rust::steps()
+    [rust::steps(), python::steps()].into_iter().flatten().collect()
 }
 
 /// The root of the repository.

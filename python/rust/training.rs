@@ -1,0 +1,152 @@
+//! Training with the interpreter's lock released, stopped by Ctrl-C.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use gatewood::encode::Labels;
+use gatewood::learn::{Observer, Progress};
+use gatewood::model::{self, LabelledRows, TrainSettings, Trained, Training};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::error::{defect, raise};
+use crate::model::Model;
+use crate::rows::Rows;
+
+/// How often the calling thread looks for Ctrl-C and tells of progress.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Written by the threads that learn, read by the one that called.
+#[derive(Default)]
+struct Watch {
+    stop: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Observer for Watch {
+    fn progress(&self, progress: Progress) {
+        self.total.store(progress.total, Ordering::Relaxed);
+        self.done.fetch_max(progress.done, Ordering::Relaxed);
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// The settings of `tree` or `grove` that hold where nothing else is said, as JSON.
+#[pyfunction]
+pub fn default_settings(model: &str) -> PyResult<String> {
+    let settings = TrainSettings::with(model, &serde_json::Map::new()).map_err(raise)?;
+    serde_json::to_string(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+/// Trains a model and tells how it went, as JSON.
+///
+/// `settings` is a JSON object of the settings that differ from the library's defaults. `progress` is called with the
+/// work done and the work in all, from the calling thread.
+#[pyfunction]
+#[pyo3(signature = (model, settings, rows, labels, classes, *, threads=None, weights=None, validation=None, start=None, label=None, data="", progress=None))]
+#[allow(clippy::too_many_arguments)]
+pub fn train(
+    py: Python<'_>,
+    model: &str,
+    settings: &str,
+    rows: Rows<'_>,
+    labels: PyReadonlyArray1<'_, u32>,
+    classes: Vec<String>,
+    threads: Option<usize>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    validation: Option<(Rows<'_>, PyReadonlyArray1<'_, u32>)>,
+    start: Option<Bound<'_, Model>>,
+    label: Option<&str>,
+    data: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Model, String)> {
+    let overrides = serde_json::from_str(settings)
+        .map_err(|error| PyRuntimeError::new_err(format!("the settings are not a JSON object: {error}")))?;
+    let mut settings = TrainSettings::with(model, &overrides).map_err(raise)?;
+    if let Some(threads) = threads {
+        settings.learn.set_threads(threads);
+    }
+    let held = match &validation {
+        Some((rows, labels)) => {
+            Some((rows.borrow()?, Labels::new(classes.clone(), labels.as_slice()?.to_vec()).map_err(raise)?))
+        }
+        None => None,
+    };
+    let labels = Labels::new(classes, labels.as_slice()?.to_vec()).map_err(raise)?;
+    let weights = match &weights {
+        Some(weights) => Some(weights.as_slice()?),
+        None => None,
+    };
+    let training = Training {
+        train: LabelledRows { rows: rows.borrow()?, labels: &labels, weights },
+        validation: held.as_ref().map(|(rows, labels)| LabelledRows { rows: *rows, labels, weights: None }),
+        start: start.as_ref().map(|start| start.get().inner()),
+        label,
+        data,
+    };
+    let watch = Watch::default();
+    let progress = progress.map(Bound::unbind);
+    let trained = watched(py, &watch, progress.as_ref(), || model::train(&training, &settings, &watch))?;
+    let report = trained.report().to_string();
+    Ok((Model::new(trained.model), report))
+}
+
+/// Runs work on a thread of its own while this one, which may be Python's main thread, listens for signals.
+fn watched(
+    py: Python<'_>,
+    watch: &Watch,
+    progress: Option<&Py<PyAny>>,
+    work: impl FnOnce() -> gatewood::Result<Trained> + Send,
+) -> PyResult<Trained> {
+    let listen = || -> PyResult<()> {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(progress) = progress {
+                let [done, total] = [&watch.done, &watch.total].map(|count| count.load(Ordering::Relaxed));
+                progress.call1(py, (done, total))?;
+            }
+            Ok(())
+        })
+    };
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, finished) = mpsc::channel();
+            scope.spawn(move || {
+                let result = catch_unwind(AssertUnwindSafe(work));
+                // The receiver waits for this, and is there.
+                let _ = sender.send(result);
+            });
+            let mut interrupted = None;
+            let result = loop {
+                match finished.recv_timeout(LOOK) {
+                    Ok(result) => break result,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        if interrupted.is_none()
+                            && let Err(error) = listen()
+                        {
+                            watch.stop.store(true, Ordering::Relaxed);
+                            interrupted = Some(error);
+                        }
+                    }
+                    Err(mpsc::RecvTimeoutError::Disconnected) => {
+                        return Err(PyRuntimeError::new_err(
+                            "the thread that learns has ended without a result",
+                        ));
+                    }
+                }
+            };
+            match (interrupted, result) {
+                (Some(error), _) => Err(error),
+                (None, Ok(result)) => result.map_err(raise),
+                (None, Err(panic)) => Err(defect(&*panic)),
+            }
+        })
+    })
+}

@@ -1,0 +1,363 @@
+"""What the two classifiers share: reading rows, training, predicting, files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _check_y,
+    check_is_fitted,
+    validate_data,
+)
+
+from . import _core, _inputs
+from ._classes import class_names, classes_from_names
+from ._html import model_card
+from ._progress import Progress
+
+Self = TypeVar("Self", bound="CircuitClassifier")
+
+# Parameters that are not settings of the library.
+_OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
+
+
+class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is a circuit. Parameters left at ``None`` have the library's default."""
+
+    _kind: ClassVar[str]
+
+    encode: dict[str, Any] | None
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    classes_: NDArray[Any]
+    n_features_in_: int
+    model_: _core.Model
+
+    # Reading rows
+
+    def _read(self, X: Any, *, fitting: bool) -> Any:
+        """Rows of any kind as native ones; remembers or checks their columns as scikit-learn does."""
+        if _inputs.is_native(X):
+            return self._read_native(X, fitting)
+        if _inputs.library_of(X):
+            validate_data(self, X, reset=fitting, skip_check_array=True)
+            if len(X) == 0:
+                raise ValueError(
+                    f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
+                )
+            return _inputs.read_frame(X)
+        X = validate_data(
+            self,
+            X,
+            reset=fitting,
+            dtype=None,
+            accept_sparse=("csc", "csr", "coo"),
+            ensure_all_finite="allow-nan",
+        )
+        if hasattr(X, "tocsc"):
+            return _inputs.read_sparse(X)
+        encode = self.encode or {}
+        return _inputs.read_array(X, pixels="pixel_bits" in encode or "pixel_code" in encode)
+
+    def _read_native(self, X: Any, fitting: bool) -> Any:
+        rows, columns = X.shape
+        if fitting:
+            self.n_features_in_ = columns
+            names = getattr(X, "names", None)
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return _inputs.read_native(X)
+
+    def _read_labels(self, y: Any) -> NDArray[Any]:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        y = _check_y(y, estimator=self)
+        check_classification_targets(y)
+        return y  # type: ignore[no-any-return]
+
+    @staticmethod
+    def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
+        """The position of each label among the classes."""
+        codes = np.searchsorted(classes, y)
+        known = codes < len(classes)
+        known[known] = classes[codes[known]] == y[known]
+        if not known.all():
+            raise ValueError(f"y has labels that are not among the classes: {np.unique(y[~known])[:10].tolist()}")
+        return codes.astype(np.uint32)
+
+    # Training
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings that were chosen; the library knows the others."""
+        chosen = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        if self.encode is not None:
+            chosen["encode"] = self.encode
+        if isinstance(self.random_state, (int, np.integer)):
+            chosen["seed"] = int(self.random_state)
+        elif self.random_state is not None:
+            chosen["seed"] = int(check_random_state(self.random_state).randint(2**31))
+        return chosen
+
+    def _threads(self) -> int | None:
+        """Threads as the library counts them: 0 for one a core."""
+        if self.n_jobs is None:
+            return None
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs == 0 has no meaning")
+        if self.n_jobs == -1:
+            return 0
+        return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        start: _core.Model | None,
+        classes: NDArray[Any] | None,
+    ) -> None:
+        label = getattr(y, "name", None)
+        rows = self._read(X, fitting=start is None)
+        y = self._read_labels(y)
+        count = rows[1] if isinstance(rows, tuple) else rows.shape[0]
+        if len(y) != count:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(y)}]")
+        if classes is None:
+            classes = np.unique(y)
+        self._check_classes(y, classes)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
+            weights = np.ascontiguousarray(weights)
+        validation = None
+        if eval_set is not None:
+            held = eval_set[0] if isinstance(eval_set, list) else eval_set
+            validation = (self._read(held[0], fitting=False), self._codes(self._read_labels(held[1]), classes))
+        settings = self._settings() | self._class_settings(y, classes)
+        progress = Progress(self.verbose) if self.verbose else None
+        self.model_, report = _core.train(
+            self._kind,
+            json.dumps(settings, default=_plain),
+            rows,
+            self._codes(y, classes),
+            class_names(classes),
+            threads=self._threads(),
+            weights=weights,
+            validation=validation,
+            start=start,
+            label=label if isinstance(label, str) else None,
+            progress=progress,
+        )
+        if progress is not None:
+            progress.finish()
+        self.classes_ = classes
+        self._remember(json.loads(report))
+
+    def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: all {len(y)} labels are {classes.tolist()}"
+            )
+
+    def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
+        return {}
+
+    def _remember(self, report: dict[str, Any]) -> None:
+        self.training_report_ = report
+
+    # Predicting
+
+    def _ready(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._read(X, fitting=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row."""
+        rows = self._ready(X)
+        return self.classes_[self.model_.predict(rows, self._threads() or 0)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row, in the order of ``classes_``."""
+        rows = self._ready(X)
+        return self.model_.probabilities(rows, self._threads() or 0)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """What each column is worth to the circuit; they add up to one."""
+        check_is_fitted(self)
+        return self.model_.importance()
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to tell of the fitted model: gates, depth, bits, settings, bytes of its file."""
+        check_is_fitted(self)
+        found: dict[str, Any] = json.loads(self.model_.summary())
+        return found
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str], *, data: str | None = None) -> None:
+        """Writes the model file, the same that the ``gatewood`` command writes.
+
+        ``data`` is the name of the data that the file is to tell of.
+        """
+        check_is_fitted(self)
+        model = self.model_ if data is None else self.model_.with_data(data)
+        model.save(Path(path))
+
+    @classmethod
+    def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
+        """Reads a model file, also one that the ``gatewood`` command wrote."""
+        return cls._of(_core.Model.load(Path(path)))
+
+    @classmethod
+    def _of(cls: type[Self], model: _core.Model) -> Self:
+        summary = json.loads(model.summary())
+        if summary["model"] != cls._kind:
+            raise ValueError(f"the file holds a {summary['model']}, not a {cls._kind}: use gatewood.load")
+        settings = summary["settings"] or {}
+        known = cls._get_param_names()
+        estimator = cls(**{name: settings[name] for name in known if settings.get(name) is not None})
+        if "seed" in settings:
+            estimator.random_state = settings["seed"]
+        estimator.model_ = model
+        estimator.classes_ = classes_from_names(model.classes)
+        estimator.n_features_in_ = model.width
+        return estimator
+
+    def export(
+        self,
+        format: str = "verilog",
+        path: str | os.PathLike[str] | None = None,
+        *,
+        name: str | None = None,
+        encoder: bool | None = None,
+        fraction: int | None = None,
+        pipeline: int | None = None,
+        one_hot: bool | None = None,
+        margins: bool | None = None,
+        simplify: bool | None = None,
+    ) -> bytes:
+        """The circuit in a format of other tools, and in a file if ``path`` is given.
+
+        Parameters
+        ----------
+        format : str
+            ``verilog``, ``vhdl``, ``blif``, ``aiger``, ``aiger-ascii``, ``c``, ``rust``, ``dot``, ``svg`` or ``json``.
+        path : path, optional
+            Where to write it.
+        name : str
+            The name of the module, entity or prefix of functions.
+        encoder : bool
+            Whether raw columns are read, and compared inside, in place of the encoder's bits.
+        fraction : int
+            Bits behind the point of the numbers that a circuit with its encoder reads.
+        pipeline : int
+            Register stages of Verilog and VHDL.
+        one_hot, margins : bool
+            Whether a grove shows one output a class, and its margins.
+        simplify : bool
+            Whether the circuit is made smaller first.
+        """
+        check_is_fitted(self)
+        written = _core.export(
+            self.model_,
+            format,
+            name=name,
+            encoder=encoder,
+            fraction=fraction,
+            pipeline=pipeline,
+            one_hot=one_hot,
+            margins=margins,
+            simplify=simplify,
+        )
+        if path is not None:
+            Path(path).write_bytes(written)
+        return written
+
+    def to_verilog(self, **options: Any) -> str:
+        """The circuit as Verilog; options as for ``export``."""
+        return self.export("verilog", **options).decode()
+
+    def to_c(self, **options: Any) -> str:
+        """The circuit as C; options as for ``export``."""
+        return self.export("c", **options).decode()
+
+    def verify(
+        self, file: str | bytes | os.PathLike[str], format: str | None = None, *, fraction: int | None = None
+    ) -> None:
+        """Proves that an exported file computes what the model computes, for all rows.
+
+        ``file`` is a path, or with ``format`` the content itself as ``bytes``. BLIF, AIGER and the Verilog of
+        ``export`` can be read back. Raises ``ValueError`` with a row for which they differ.
+        """
+        check_is_fitted(self)
+        if isinstance(file, bytes):
+            content = file
+        else:
+            content = Path(file).read_bytes()
+            format = format or _core.format_of(Path(file).suffix[1:])
+        if format is None:
+            raise ValueError("the format cannot be told from the name: give it as format=")
+        differs = _core.verify(self.model_, content, format, fraction=fraction)
+        if differs is not None:
+            ones = ", ".join(name for name, value in differs if value) or "nothing"
+            raise ValueError(f"the file differs from the model for the row where just this is so: {ones}")
+
+    # Looks
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if self.__sklearn_is_fitted__():
+            bundle["text/html"] = self._repr_html_()
+        return bundle
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.utils import estimator_html_repr
+
+            return str(estimator_html_repr(self))
+        return model_card(type(self).__name__, self.summary())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _plain(value: Any) -> Any:
+    """Scalars and arrays of NumPy as JSON has them."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a setting cannot be {type(value).__name__}")
+
+
+def is_binary(y: NDArray[Any]) -> tuple[bool, str]:
+    """Whether labels are of two classes, and what scikit-learn calls them."""
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    return kind == "binary", kind

@@ -1,0 +1,19 @@
+"""Model files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from . import _core
+from ._grove import GatewoodClassifier
+from ._tree import BooleanTreeClassifier
+
+
+def load(path: str | os.PathLike[str]) -> GatewoodClassifier | BooleanTreeClassifier:
+    """Reads a model file, also one that the ``gatewood`` command wrote, as the classifier that it is."""
+    model = _core.Model.load(Path(path))
+    if json.loads(model.summary())["model"] == "tree":
+        return BooleanTreeClassifier._of(model)
+    return GatewoodClassifier._of(model)

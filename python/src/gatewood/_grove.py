@@ -1,0 +1,181 @@
+"""Groves for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+
+from ._estimator import CircuitClassifier
+
+
+class GatewoodClassifier(CircuitClassifier):
+    """A grove: boosted small trees of truth-table gates whose roots cast integer votes.
+
+    Whatever is left at ``None`` has the library's default, which may depend on the data.
+
+    Parameters
+    ----------
+    arity : int
+        Inputs of every gate.
+    root_arity : int
+        Inputs of the root, where they are other than those of the gates below it.
+    depth : int
+        Gates from a leaf to the root, both included: 1 to 3.
+    climb : int
+        Trials of hill climbing for each tree.
+    rounds : int
+        Rounds of boosting. A round adds a tree for each class, or ``trees`` for two classes.
+    trees : int
+        Trees of a round that learn side by side.
+    learning_rate : float
+        Part of a Newton step that a tree takes.
+    sample : int
+        Rows a tree is climbed on, drawn in proportion to their gradient.
+    vote_bits : int
+        Bits of a vote, its sign included: 2 to 16.
+    patience : int
+        Rounds without improvement on the rows of ``eval_set`` after which learning stops.
+    shared : bool
+        Whether the trees of a many-class grove vote on all classes.
+    max_gates : int
+        Gates the grove may have at the most.
+    budget_seconds : float
+        Seconds of learning after which no further round is begun.
+    class_weight : dict, "balanced" or None
+        What a row of each class counts for, as in scikit-learn.
+    encode : dict
+        How columns become bits: ``number_bits``, ``bit_budget``, ``few_values``, ``few_limit``, ``categories``,
+        ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within`` and, by
+        name, ``columns``. With ``pixel_bits`` or ``pixel_code``, arrays of ``uint8`` are images.
+    random_state : int, RandomState or None
+        Where all randomness comes from. The same number gives the same model on any machine.
+    n_jobs : int
+        Threads; -1 for one a core. The model does not depend on it.
+    verbose : int
+        Whether to show progress on stderr.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels, in the order of the columns of ``predict_proba``.
+    n_features_in_, feature_names_in_
+        The columns seen in training.
+    feature_importances_ : array
+        What each column is worth to the circuit.
+    learning_curve_ : dict of arrays
+        Errors and losses by round.
+    n_rounds_ : int
+        Rounds that were kept.
+    model_
+        The native model.
+
+    Examples
+    --------
+    >>> from gatewood import GatewoodClassifier
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10
+    >>> y = [0, 1, 1, 0] * 10
+    >>> GatewoodClassifier(rounds=20).fit(X, y).predict([[1, 0], [1, 1]])
+    array([1, 0])
+    """
+
+    _kind = "grove"
+
+    learning_curve_: dict[str, NDArray[Any]]
+    n_rounds_: int
+
+    def __init__(
+        self,
+        *,
+        arity: int | None = None,
+        root_arity: int | None = None,
+        depth: int | None = None,
+        climb: int | None = None,
+        rounds: int | None = None,
+        trees: int | None = None,
+        learning_rate: float | None = None,
+        sample: int | None = None,
+        vote_bits: int | None = None,
+        patience: int | None = None,
+        shared: bool | None = None,
+        max_gates: int | None = None,
+        budget_seconds: float | None = None,
+        class_weight: Any = None,
+        encode: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.arity = arity
+        self.root_arity = root_arity
+        self.depth = depth
+        self.climb = climb
+        self.rounds = rounds
+        self.trees = trees
+        self.learning_rate = learning_rate
+        self.sample = sample
+        self.vote_bits = vote_bits
+        self.patience = patience
+        self.shared = shared
+        self.max_gates = max_gates
+        self.budget_seconds = budget_seconds
+        self.class_weight = class_weight
+        self.encode = encode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> GatewoodClassifier:
+        """Learns from rows and their labels.
+
+        Parameters
+        ----------
+        X : NumPy array of any type, PackedBits, data frame of pandas, polars or PyArrow, or SciPy sparse matrix
+            The rows. Missing values and texts are welcome.
+        y : array
+            The label of each row.
+        sample_weight : array, optional
+            What each row counts for.
+        eval_set : (X, y) or [(X, y)], optional
+            Validation rows: the grove is cut back to the round that was best on them.
+        """
+        self._train(X, y, sample_weight, eval_set, None, None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GatewoodClassifier:
+        """Goes on from the fitted grove with further rounds on these rows; the first call is a ``fit``.
+
+        ``classes`` names all classes, where the first rows do not have them all. The encoder is that of the first rows.
+        """
+        if self.__sklearn_is_fitted__():
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise ValueError(f"classes is not what it was in the first call: {self.classes_.tolist()}")
+            self._train(X, y, sample_weight, None, self.model_, self.classes_)
+        else:
+            known = None if classes is None else np.unique(classes)
+            self._train(X, y, sample_weight, None, None, known)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The margin of each row in log-odds: one for two classes, else one a class."""
+        rows = self._ready(X)
+        margins = self.model_.margins(rows, self._threads() or 0)
+        assert margins is not None, "a grove has margins"
+        return margins[:, 0] if margins.shape[1] == 1 else margins
+
+    def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
+        if self.class_weight is None:
+            return {}
+        present = np.unique(y)
+        weights = dict(zip(present.tolist(), compute_class_weight(self.class_weight, classes=present, y=y)))
+        return {"class_weights": [float(weights.get(label, 1.0)) for label in classes.tolist()]}
+
+    def _remember(self, report: dict[str, Any]) -> None:
+        story = report.pop("grove")
+        super()._remember(report | {"plan": story["plan"]})
+        curve = story["curve"]
+        names = curve[0].keys() if curve else []
+        self.learning_curve_ = {name: np.array([point[name] for point in curve]) for name in names}
+        self.n_rounds_ = story["rounds"]

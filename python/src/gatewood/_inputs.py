@@ -1,0 +1,158 @@
+"""What users hold, as native tables: a step per column at the most, never one per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Table
+from ._packed import PackedBits
+
+Rows = Any  # A native table, or packed words with the number of rows.
+_Column = tuple[str, NDArray[Any], "list[str] | None"]
+
+
+def library_of(X: object) -> str:
+    """The library that a data frame comes from: ``pandas``, ``polars`` or ``pyarrow``; else nothing."""
+    name = type(X).__module__.partition(".")[0]
+    is_frame = hasattr(X, "columns") or hasattr(X, "column_names")
+    return name if is_frame and name in _READERS else ""
+
+
+def is_native(X: object) -> bool:
+    """Whether the rows need no reading."""
+    return isinstance(X, (PackedBits, Table))
+
+
+def read_native(X: Any) -> Rows:
+    """Packed bits or a native table."""
+    return (X.words, X.rows) if isinstance(X, PackedBits) else X
+
+
+def read_frame(X: Any) -> Table:
+    """A data frame."""
+    library = library_of(X)
+    names = list(X.column_names if library == "pyarrow" else X.columns)
+    if all(isinstance(name, str) for name in names):
+        return Table.from_columns(_READERS[library](X), names)
+    return Table.from_columns(_READERS[library](X), None)
+
+
+def read_array(X: NDArray[Any], pixels: bool) -> Table:
+    """A two-dimensional array of any type."""
+    if X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64):
+        return Table.from_array(X, None, pixels)
+    if X.dtype.kind == "f":
+        return Table.from_array(X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64), None, False)
+    if X.dtype.kind == "O":
+        try:
+            return Table.from_array(X.astype(np.float64), None, False)
+        except (TypeError, ValueError):
+            pass
+    columns = [_from_array(X[:, column]) for column in range(X.shape[1])]
+    return Table.from_columns(columns, None)
+
+
+def read_sparse(X: Any) -> Table:
+    """A sparse matrix of SciPy."""
+    by_column = X.tocsc(copy=True)
+    by_column.sum_duplicates()
+    return Table.from_sparse_columns(
+        X.shape[0],
+        by_column.indptr.astype(np.int64),
+        by_column.indices.astype(np.int64),
+        by_column.data.astype(np.float64),
+    )
+
+
+def _seconds(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Moments or spans in seconds, NaN where there is none."""
+    unit = np.datetime64 if values.dtype.kind == "M" else np.timedelta64
+    fine = values.astype(np.dtype(f"{unit.__name__}[us]"))
+    return np.where(np.isnat(fine), np.nan, fine.astype(np.int64) / 1e6)
+
+
+def _from_array(values: NDArray[Any]) -> _Column:
+    if values.dtype.kind == "M":
+        return "date", _seconds(values), None
+    if values.dtype.kind == "m":
+        return "number", _seconds(values), None
+    if values.dtype.kind in "US":
+        texts, codes = np.unique(values.astype(str), return_inverse=True)
+        return "text", codes.astype(np.int64), texts.tolist()
+    if values.dtype.kind == "O":
+        return "object", np.ascontiguousarray(values), None
+    return "number", values, None
+
+
+def _from_pandas(X: Any) -> list[_Column]:
+    import pandas as pd
+
+    def read(series: Any) -> _Column:
+        dtype = series.dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            texts = [str(category) for category in series.cat.categories]
+            return "text", series.cat.codes.to_numpy(dtype=np.int64), texts
+        if pd.api.types.is_datetime64_any_dtype(dtype):
+            return "date", _seconds(series.to_numpy(dtype="datetime64[us]", na_value=np.datetime64("NaT"))), None
+        if isinstance(dtype, np.dtype):
+            return _from_array(series.to_numpy())
+        if pd.api.types.is_string_dtype(dtype):
+            codes, texts = pd.factorize(series)
+            return "text", codes.astype(np.int64), [str(text) for text in texts]
+        if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
+            return "number", series.to_numpy(dtype=np.float64, na_value=np.nan), None
+        return "object", np.ascontiguousarray(series.to_numpy(dtype=object)), None
+
+    return [read(X.iloc[:, column]) for column in range(X.shape[1])]
+
+
+def _from_polars(X: Any) -> list[_Column]:
+    import polars as pl
+
+    def read(series: Any) -> _Column:
+        dtype = series.dtype
+        if dtype.is_numeric() or dtype == pl.Boolean:
+            if series.null_count() == 0 and dtype != pl.Boolean:
+                return "number", series.to_numpy(), None
+            return "number", series.cast(pl.Float64).fill_null(float("nan")).to_numpy(), None
+        if dtype.is_temporal() and dtype != pl.Duration and dtype != pl.Time:
+            moments = series.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 1e6
+            return "date", moments.fill_null(float("nan")).to_numpy(), None
+        texts = series.cast(pl.String)
+        codes = texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+        return "text", codes, texts.drop_nulls().unique().sort().to_list()
+
+    return [read(series) for series in X.get_columns()]
+
+
+def _from_pyarrow(X: Any) -> list[_Column]:
+    import pyarrow as pa
+
+    def read(chunks: Any) -> _Column:
+        kind = chunks.type
+        numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        if numeric or pa.types.is_decimal(kind) or pa.types.is_null(kind):
+            if chunks.null_count == 0 and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+                return "number", chunks.to_numpy(), None
+            return "number", chunks.cast(pa.float64()).to_numpy(), None
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            moments = chunks.cast(pa.timestamp("us")).to_numpy()
+            return "date", _seconds(moments), None
+        if not pa.types.is_dictionary(kind):
+            chunks = chunks.cast(pa.string()).dictionary_encode()
+        # One dictionary for all chunks.
+        coded = chunks.unify_dictionaries().combine_chunks()
+        if isinstance(coded, pa.ChunkedArray):
+            if coded.num_chunks == 0:
+                return "text", np.zeros(0, dtype=np.int64), []
+            coded = coded.chunk(0)
+        codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return "text", codes, [str(text) for text in coded.dictionary.to_pylist()]
+
+    return [read(chunks) for chunks in (X.columns if hasattr(X, "columns") else [])]
+
+
+_READERS = {"pandas": _from_pandas, "polars": _from_polars, "pyarrow": _from_pyarrow}

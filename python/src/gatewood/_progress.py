@@ -1,0 +1,27 @@
+"""Progress on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class Progress:
+    """Writes one line to stderr, again and again: how far training is."""
+
+    def __init__(self, verbose: int) -> None:
+        self.verbose = verbose
+        self.begun = time.monotonic()
+        self.shown = ""
+
+    def __call__(self, done: int, total: int) -> None:
+        share = done / total if total else 0.0
+        line = f"[gatewood] {share:4.0%} of the work in {time.monotonic() - self.begun:.1f} s"
+        if line != self.shown:
+            self.shown = line
+            end = "\r" if sys.stderr.isatty() else "\n"
+            print(line, end=end, file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        """The last word."""
+        print(f"[gatewood] trained in {time.monotonic() - self.begun:.1f} s      ", file=sys.stderr, flush=True)

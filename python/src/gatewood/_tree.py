@@ -1,0 +1,106 @@
+"""The single tree for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._estimator import CircuitClassifier, is_binary
+
+
+class BooleanTreeClassifier(CircuitClassifier):
+    """One full tree of truth-table gates, for two classes.
+
+    Whatever is left at ``None`` has the library's default. Rows have no weights here: a gate counts rows.
+
+    Parameters
+    ----------
+    arity : int
+        Inputs of every gate, 1 to 12.
+    depth : int
+        Gates from a leaf to the output.
+    climb : int
+        Trials of hill climbing over the whole tree; 0 leaves the greedy tree as it is.
+    height : int
+        Levels above the leaves at which a trial is judged.
+    criterion : "information-gain" or "accuracy"
+        How inner gates choose their tables.
+    unseen : "prior" or "zero"
+        What gates say at addresses that no training row has.
+    encode, random_state, n_jobs, verbose
+        As for ``GatewoodClassifier``.
+
+    Attributes
+    ----------
+    classes_ : array
+        The two labels.
+    n_features_in_, feature_names_in_
+        The columns seen in training.
+    feature_importances_ : array
+        What each column is worth to the circuit.
+    model_
+        The native model.
+
+    Examples
+    --------
+    >>> from gatewood import BooleanTreeClassifier
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10
+    >>> y = ["same", "other", "other", "same"] * 10
+    >>> BooleanTreeClassifier(depth=4).fit(X, y).predict([[1, 0], [1, 1]]).tolist()
+    ['other', 'same']
+    """
+
+    _kind = "tree"
+
+    def __init__(
+        self,
+        *,
+        arity: int | None = None,
+        depth: int | None = None,
+        climb: int | None = None,
+        height: int | None = None,
+        criterion: str | None = None,
+        unseen: str | None = None,
+        encode: dict[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.arity = arity
+        self.depth = depth
+        self.climb = climb
+        self.height = height
+        self.criterion = criterion
+        self.unseen = unseen
+        self.encode = encode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> BooleanTreeClassifier:
+        """Learns from rows, as ``GatewoodClassifier.fit`` takes them, and their labels of two classes."""
+        self._train(X, y, None, None, None, None)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """1 for rows of the second class, -1 for the others: a tree has no margins."""
+        rows = self._ready(X)
+        ones: NDArray[np.float64] = self.model_.predict(rows, self._threads() or 0).astype(np.float64)
+        return 2.0 * ones - 1.0
+
+    def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+        super()._check_classes(y, classes)
+        binary, kind = is_binary(y)
+        if not binary:
+            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+
+    def _remember(self, report: dict[str, Any]) -> None:
+        report.pop("grove")
+        super()._remember(report)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

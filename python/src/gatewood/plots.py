@@ -1,0 +1,98 @@
+"""Pictures of fitted models. They need matplotlib: ``pip install gatewood[plot]``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from ._estimator import CircuitClassifier
+    from ._grove import GatewoodClassifier
+
+__all__ = ["plot_circuit", "plot_importance", "plot_learning_curve", "plot_pixels"]
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("pictures need matplotlib: pip install matplotlib") from error
+    return pyplot.subplots()[1]
+
+
+def plot_learning_curve(model: GatewoodClassifier, *, loss: bool = False, ax: Any = None) -> Any:
+    """The error, or the loss, of training and validation rows by round. Returns the axes."""
+    check_is_fitted(model)
+    ax = _axes(ax)
+    what = "loss" if loss else "error"
+    curve = model.learning_curve_
+    for rows in ("train", "validation"):
+        values = curve.get(f"{rows}_{what}")
+        if values is not None:
+            ax.plot(curve["round"], values, label=f"{rows} rows")
+    if model.n_rounds_ < len(curve["round"]):
+        ax.axvline(model.n_rounds_, color="grey", linestyle=":", label="kept up to here")
+    ax.set(xlabel="round", ylabel=what)
+    ax.legend()
+    return ax
+
+
+def plot_importance(model: CircuitClassifier, *, most: int = 20, ax: Any = None) -> Any:
+    """What the most important columns are worth, as bars. Returns the axes."""
+    check_is_fitted(model)
+    ax = _axes(ax)
+    worth = model.feature_importances_
+    names = getattr(model, "feature_names_in_", None)
+    best = np.argsort(worth, kind="stable")[::-1][:most][::-1]
+    labels = [str(column) if names is None else str(names[column]) for column in best]
+    ax.barh(labels, worth[best])
+    ax.set(xlabel="share of the importance")
+    return ax
+
+
+def plot_pixels(model: CircuitClassifier, shape: tuple[int, int], *, ax: Any = None) -> Any:
+    """What each pixel of images is worth, as an image of ``shape`` (height, width); colours are added up."""
+    check_is_fitted(model)
+    worth = model.feature_importances_
+    if len(worth) % (shape[0] * shape[1]):
+        raise ValueError(f"{len(worth)} columns are not images of {shape[0]} by {shape[1]} pixels")
+    ax = _axes(ax)
+    ax.imshow(worth.reshape(-1, *shape).sum(axis=0), cmap="viridis")
+    ax.set_axis_off()
+    return ax
+
+
+def plot_circuit(model: CircuitClassifier, tree: int = 0, *, most_leaves: int = 64, ax: Any = None) -> Any:
+    """One tree: its leaves with what they read, its gates with their tables in hexadecimal, its root on top."""
+    check_is_fitted(model)
+    found = json.loads(model.model_.tree(tree))
+    arities, leaves = found["arities"], found["leaves"]
+    if len(leaves) > most_leaves:
+        raise ValueError(f"the tree has {len(leaves)} leaves, too many to draw; most_leaves is {most_leaves}")
+    ax = _axes(ax)
+    names = model.model_.bit_names()
+    places = list(range(len(leaves)))
+    for place, leaf in zip(places, leaves):
+        ax.text(place, -0.15, names[leaf], rotation=90, ha="center", va="top", fontsize=7)
+    height = 0
+    spots: list[float] = [float(place) for place in places]
+    for level, arity in enumerate(arities):
+        above = [sum(spots[start : start + arity]) / arity for start in range(0, len(spots), arity)]
+        for gate, spot in enumerate(above):
+            for child in spots[gate * arity : (gate + 1) * arity]:
+                ax.plot([child, spot], [height, height + 1], color="grey", linewidth=0.8, zorder=1)
+            tables = found["tables"][level] if level < len(found["tables"]) else None
+            digits = max(1, 2**arity // 4)
+            label = "votes" if tables is None else tables[gate][-digits:]
+            box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "#8a9a5b"}
+            ax.text(spot, height + 1, label, ha="center", va="center", fontsize=7, bbox=box, zorder=2)
+        spots = above
+        height += 1
+    ax.set(xlim=(-1, len(leaves)), ylim=(-1.5, height + 0.5))
+    ax.set_axis_off()
+    return ax

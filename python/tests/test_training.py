@@ -1,0 +1,137 @@
+"""Training: settings, weights, validation rows, going on, errors."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from gatewood import BooleanTreeClassifier, GatewoodClassifier, _core
+
+
+def test_nothing_said_is_the_library_default(bits):
+    X, y = bits
+    model = BooleanTreeClassifier().fit(X, y)
+    defaults = json.loads(_core.default_settings("tree"))
+    assert model.summary()["settings"] == defaults
+    assert all(value is None for name, value in GatewoodClassifier().get_params().items() if name != "verbose")
+
+
+def test_a_seed_gives_one_model_on_any_number_of_threads(bits):
+    X, y = bits
+    for make in (lambda **more: GatewoodClassifier(rounds=10, **more), lambda **more: BooleanTreeClassifier(depth=5, climb=300, **more)):
+        models = [make(random_state=3, n_jobs=jobs).fit(X, y).model_.to_bytes() for jobs in (1, 2, -1, None)]
+        assert len(set(models)) == 1
+        assert make(random_state=4).fit(X, y).model_.to_bytes() != models[0]
+    drawn = GatewoodClassifier(rounds=2, random_state=np.random.RandomState(0)).fit(X, y)
+    assert drawn.summary()["settings"]["seed"] == np.random.RandomState(0).randint(2**31)
+
+
+def test_validation_rows_stop_and_cut_back(bits):
+    X, y = bits
+    model = GatewoodClassifier(rounds=200, patience=5, learning_rate=0.5)
+    model.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
+    rounds = len(model.learning_curve_["round"])
+    assert model.n_rounds_ == rounds - 5 < 200
+    assert model.summary()["trees"] == model.n_rounds_
+    best = model.learning_curve_["validation_error"][model.n_rounds_ - 1]
+    assert best == min(model.learning_curve_["validation_error"])
+    assert model.score(X[400:], y[400:]) == pytest.approx(1 - best)
+    again = GatewoodClassifier(rounds=200, patience=5, learning_rate=0.5)
+    again.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
+    assert again.model_ == model.model_
+
+
+def test_partial_fit_goes_on(bits):
+    X, y = bits
+    model = GatewoodClassifier(rounds=5).partial_fit(X, y, classes=[0, 1])
+    first = model.score(X, y)
+    model.partial_fit(X, y)
+    assert model.summary()["trees"] == 10
+    assert model.score(X, y) >= first
+    with pytest.raises(ValueError, match="classes"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X, y + 5)
+
+
+def test_weights_matter_and_zero_weights_do_not_count(bits):
+    X, y = bits
+    wrong = y.copy()
+    wrong[:200] ^= 1
+    weights = np.ones(len(y))
+    weights[:200] = 0
+    model = GatewoodClassifier(rounds=40).fit(X, wrong, sample_weight=weights)
+    assert model.score(X[:200], y[:200]) > 0.9
+
+
+def test_class_weights_shift_the_choice(numbers):
+    X, y = numbers
+    X = X[:, :1] * 0.3 + np.random.default_rng(1).normal(size=(len(y), 1))
+    plain = GatewoodClassifier(rounds=20).fit(X, y)
+    heavy = GatewoodClassifier(rounds=20, class_weight={0: 1, 1: 20, 2: 1}).fit(X, y)
+    assert (heavy.predict(X) == 1).sum() > (plain.predict(X) == 1).sum()
+    GatewoodClassifier(rounds=2, class_weight="balanced").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"arity": 40}, "arity 40"),
+        ({"arity": "four"}, "arity"),
+        ({"rounds": -1}, "rounds"),
+        ({"learning_rate": 3.0}, "learning rate"),
+        ({"encode": {"number_bits": 0}}, "number bits"),
+        ({"encode": {"colour": 1}}, "colour"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_a_wrong_setting_is_a_value_error_that_names_it(bits, settings, message):
+    with pytest.raises(ValueError, match=message):
+        GatewoodClassifier(**settings).fit(*bits)
+
+
+def test_more_than_memory_is_a_memory_error(bits):
+    with pytest.raises((MemoryError, ValueError)):
+        BooleanTreeClassifier(arity=12, depth=8).fit(*bits)
+
+
+def test_probabilities_margins_and_classes_agree(numbers):
+    X, y = numbers
+    names = np.array(["low", "middle", "high"])[y]
+    model = GatewoodClassifier(rounds=15).fit(X, names)
+    probabilities, margins = model.predict_proba(X), model.decision_function(X)
+    assert probabilities.shape == margins.shape == (300, 3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+    np.testing.assert_array_equal(model.classes_[margins.argmax(axis=1)], model.predict(X))
+    two = GatewoodClassifier(rounds=15).fit(X, y == 1)
+    np.testing.assert_array_equal(two.decision_function(X) > 0, two.predict(X))
+    np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-two.decision_function(X))))
+
+
+def test_importance_finds_the_columns_that_matter(bits):
+    X, y = bits
+    for model in (GatewoodClassifier(rounds=30), BooleanTreeClassifier(depth=3, climb=3000, height=3)):
+        worth = model.fit(X, y).feature_importances_
+        assert worth.shape == (40,)
+        assert worth.sum() == pytest.approx(1)
+        assert set(np.argsort(worth)[-3:]) == {3, 11, 29}
+
+
+def test_progress_goes_to_stderr_only(bits, capfd):
+    X, y = bits
+    GatewoodClassifier(rounds=1_000_000, budget_seconds=0.3, verbose=1).fit(X, y)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "of the work" in err and "trained in" in err
+
+
+def test_pixels_are_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 256, (200, 16), dtype=np.uint8)
+    y = (X[:, 5] >= 128).astype(int)
+    model = GatewoodClassifier(rounds=5, encode={"pixel_bits": 1, "pixel_code": "binary"}).fit(X, y)
+    assert model.summary()["bits"] == 16
+    assert {kind for _, _, kind in model.summary()["inputs"]} == {"pixel"}
+    assert model.score(X, y) == 1.0
