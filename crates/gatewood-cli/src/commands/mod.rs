@@ -1,5 +1,6 @@
 //! The subcommands.
 
+mod bench;
 mod data;
 mod eval;
 mod inspect;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     /// Look at data sets, make them, fetch them
     #[command(subcommand)]
     Data(data::Command),
+    /// Measure this machine: counting, learning, climbing and running, beside the popcount ceiling
+    Bench(bench::Args),
     /// Print the completions of a shell: gatewood completions bash > …/bash-completion/completions/gatewood
     #[command(hide = true)]
     Completions(setup::CompletionsArgs),
@@ -44,6 +47,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Data(command) => data::run(&command, terminal),
+        Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => setup::completions(&args),
         Command::Man(args) => setup::man(&args),
     }

@@ -80,23 +80,16 @@ fn and_counts_generic<V: Vector>(base: Option<&[u64]>, inputs: &[&[u64]], words:
     if columns < 2 {
         return;
     }
-    // Subsets that are single columns keep what the caller put there.
-    let keep: [u32; 1 + super::MAX_ARITY] = std::array::from_fn(|j| match j {
-        0 => out[0],
-        _ if j <= inputs.len() => out[1 << (j - 1)],
-        _ => 0,
-    });
-    out.fill(0);
+    // Single columns are not counted: what the caller has there stays.
+    for (subset, count) in out.iter_mut().enumerate() {
+        if subset.count_ones() as usize + usize::from(base.is_some()) >= 2 {
+            *count = 0;
+        }
+    }
     let whole = words / V::WORDS * V::WORDS;
     and_counts_range::<V>(base, inputs, 0, whole, out);
     if whole < words {
         and_counts_range::<u64>(base, inputs, whole, words, out);
-    }
-    out[0] = keep[0];
-    if base.is_none() {
-        for j in 0..inputs.len() {
-            out[1 << j] = keep[j + 1];
-        }
     }
 }
 
@@ -170,8 +163,9 @@ fn and_counts_chunks<V: Vector, const LOWER: usize>(
                     }
                 };
                 match members {
-                    0 => lower_counts::<V, LOWER, false>(product, lower, vectors, out),
-                    _ => lower_counts::<V, LOWER, true>(product, lower, vectors, out),
+                    0 => lower_counts::<V, LOWER, NONE>(product, lower, vectors, out),
+                    1 => lower_counts::<V, LOWER, ONE>(product, lower, vectors, out),
+                    _ => lower_counts::<V, LOWER, MANY>(product, lower, vectors, out),
                 }
             }
         }
@@ -182,12 +176,18 @@ fn and_counts_chunks<V: Vector, const LOWER: usize>(
 /// Inputs counted by AND and popcount at the most, the base not among them.
 const MAX_SUBSET_INPUTS: usize = super::HISTOGRAM_ARITY - 1;
 
+/// How many columns the product of the upper inputs is made of: none, one whose count is known, or more.
+const NONE: u8 = 0;
+const ONE: u8 = 1;
+const MANY: u8 = 2;
+
 /// Adds the counts of all subsets of the lower columns, each together with `product` where it is given.
 ///
 /// # Safety
-/// `vectors` vectors must be readable at each pointer (at `product` only if `PRODUCT`), and be at most the counter's limit.
+/// `vectors` vectors must be readable at each pointer (at `product` unless `MEMBERS` is `NONE`), and be at most the
+/// counter's limit.
 #[inline(always)]
-unsafe fn lower_counts<V: Vector, const LOWER: usize, const PRODUCT: bool>(
+unsafe fn lower_counts<V: Vector, const LOWER: usize, const MEMBERS: u8>(
     product: *const u64,
     lower: [*const u64; LOWER],
     vectors: usize,
@@ -195,37 +195,28 @@ unsafe fn lower_counts<V: Vector, const LOWER: usize, const PRODUCT: bool>(
 ) {
     let mut counters = [V::counter(); 8];
     for i in 0..vectors {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let at = i * V::WORDS;
-            let mut add = |subset: usize, vector: V| counters[subset] = V::add(counters[subset], vector);
-            let a = V::load(lower[0].add(at));
-            let a = if PRODUCT {
-                let product = V::load(product.add(at));
-                add(0, product);
-                let a = a.and(product);
-                add(1, a);
-                if LOWER > 1 {
-                    let b = V::load(lower[1].add(at)).and(product);
-                    add(2, b);
-                }
-                if LOWER > 2 {
-                    let c = V::load(lower[2].add(at)).and(product);
-                    add(4, c);
-                }
-                a
-            } else {
-                a
-            };
-            if LOWER > 1 {
-                let b = V::load(lower[1].add(at));
-                let ab = a.and(b);
-                add(3, ab);
-                if LOWER > 2 {
-                    let c = V::load(lower[2].add(at));
-                    add(5, a.and(c));
-                    add(7, ab.and(c));
-                    add(6, if PRODUCT { b.and(c).and(V::load(product.add(at))) } else { b.and(c) });
+        let at = i * V::WORDS;
+        let mut values = [V::zero(); LOWER];
+        for (value, column) in values.iter_mut().zip(lower) {
+            // SAFETY: the caller's promise.
+            *value = unsafe { V::load(column.add(at)) };
+        }
+        // Each subset's vector follows from the one without its last column.
+        let mut subsets = [V::zero(); 8];
+        if MEMBERS != NONE {
+            // SAFETY: the caller's promise.
+            subsets[0] = unsafe { V::load(product.add(at)) };
+        }
+        if MEMBERS == MANY {
+            counters[0] = V::add(counters[0], subsets[0]);
+        }
+        for (last, &value) in values.iter().enumerate() {
+            for rest in 0..1 << last {
+                let alone = MEMBERS == NONE && rest == 0;
+                let subset = rest | 1 << last;
+                subsets[subset] = if alone { value } else { subsets[rest].and(value) };
+                if !alone {
+                    counters[subset] = V::add(counters[subset], subsets[subset]);
                 }
             }
         }
