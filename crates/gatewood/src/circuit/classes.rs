@@ -76,6 +76,22 @@ impl Classes {
         (lowest < node).then(|| (lowest, self.polarity[lowest] != self.polarity[node]))
     }
 
+    /// The nodes of a node's class that come before `end`, in ascending order; none when it is alone.
+    pub(crate) fn members_before(&self, node: usize, end: usize) -> &[u32] {
+        match self.class[node] {
+            ALONE => &[],
+            class => {
+                let members = &self.members[class as usize];
+                &members[..members.partition_point(|&member| (member as usize) < end)]
+            }
+        }
+    }
+
+    /// Whether two nodes of a class are each other's inverse.
+    pub(crate) fn inverse(&self, node: usize, other: usize) -> bool {
+        self.polarity[node] != self.polarity[other]
+    }
+
     /// Takes a node out of its class: it is not to be asked for again.
     pub(crate) fn give_up(&mut self, node: usize) {
         let class = self.class[node];

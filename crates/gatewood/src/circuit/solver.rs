@@ -35,6 +35,8 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
+    /// Only what is quick: a window at every address, a small cone by SAT.
+    pub(crate) const SMALL: Self = Self { conflicts: 100, nodes: CONES[0] };
     pub(crate) const UNLIMITED: Self = Self { conflicts: u64::MAX, nodes: usize::MAX };
 }
 
@@ -49,7 +51,7 @@ pub(crate) fn compare(aig: &Aig, a: Edge, b: Edge, effort: Effort) -> Verdict {
     if Window::below(aig, &[a, b]).all_equal(a, b) {
         return Verdict::Equal;
     }
-    for nodes in CONES {
+    for nodes in CONES.into_iter().filter(|&nodes| nodes <= effort.nodes) {
         let cone = Cone::of(aig, &[a, b], nodes);
         let whole = cone.whole;
         match cone.solve(aig, a, b, effort.conflicts) {
@@ -58,6 +60,9 @@ pub(crate) fn compare(aig: &Aig, a: Edge, b: Edge, effort: Effort) -> Verdict {
             // What differs in a window may never do so in the whole.
             _ => {}
         }
+    }
+    if CONES.contains(&effort.nodes) {
+        return Verdict::Unknown;
     }
     let cone = Cone::of(aig, &[a, b], effort.nodes);
     if cone.whole { cone.solve(aig, a, b, effort.conflicts) } else { Verdict::Unknown }

@@ -4,6 +4,7 @@
 //! tells them apart, and for inner nodes that look equal; these are proven equal from the inputs up, in small windows
 //! by exhaustion and in larger ones by SAT, and then merged, so that little is left to prove at the outputs.
 
+mod reach;
 mod sweep;
 
 use std::collections::HashMap;

@@ -6,6 +6,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use super::super::aig::{Aig, Edge};
 use super::super::classes::Classes;
 use super::super::solver::{self, Effort, Verdict};
+use super::reach::Reach;
 
 /// Rounds of 64 random rows that sort the nodes into classes.
 const CLASS_ROUNDS: usize = 64;
@@ -13,8 +14,12 @@ const CLASS_ROUNDS: usize = 64;
 const OUTPUT_ROUNDS: usize = 1024;
 /// How often a node is compared with another candidate after a row told it apart from the one before.
 const ATTEMPTS: usize = 6;
+/// How many candidates a node is compared with quickly before the best is compared with more effort.
+const CANDIDATES: usize = 4;
+/// The members of a class among which candidates are looked for.
+const MEMBERS: usize = 2_000;
 /// What is spent on a pair of inner nodes.
-const INNER: Effort = Effort { conflicts: 2_000, nodes: 20_000 };
+const INNER: Effort = Effort { conflicts: 500, nodes: 20_000 };
 
 /// A row that tells two outputs apart, and the number of the output.
 pub(super) type Difference = (Vec<bool>, usize);
@@ -27,6 +32,7 @@ pub(super) struct Sweep {
     /// The graph with equal nodes merged, and the edge in it of each node of `source` so far.
     merged: Aig,
     edges: Vec<Edge>,
+    reach: Reach,
     rng: ChaCha8Rng,
     values: Vec<u64>,
     words: Vec<u64>,
@@ -42,6 +48,7 @@ impl Sweep {
             pairs,
             merged,
             edges,
+            reach: Reach::default(),
             rng: ChaCha8Rng::seed_from_u64(0),
             values: Vec::new(),
             words: Vec::new(),
@@ -67,6 +74,7 @@ impl Sweep {
             }
         }
         let mut classes = classes?;
+        self.reach = Reach::of(&self.source);
         for (node, needed) in self.needed().into_iter().enumerate() {
             let Some([a, b]) = self.source.fanins(node) else { continue };
             let edge = self.merged.and(self.edge(a), self.edge(b));
@@ -104,12 +112,20 @@ impl Sweep {
         needed
     }
 
-    /// Tries to merge a node with the lowest node of its class.
+    /// Tries to merge a node of the second netlist with a node of the first that it was never told apart from.
     fn merge(&mut self, node: usize, classes: &mut Classes) -> Option<Difference> {
         for _ in 0..ATTEMPTS {
-            let (candidate, inverted) = classes.candidate(node)?;
-            let theirs = self.edges[candidate].invert_if(inverted);
-            match solver::compare(&self.merged, self.edges[node], theirs, INNER) {
+            let candidates = self.candidates(node, classes);
+            let edge = self.edges[node];
+            let quick = candidates.iter().find(|&&theirs| {
+                solver::compare(&self.merged, edge, theirs, Effort::SMALL) == Verdict::Equal
+            });
+            if let Some(&theirs) = quick {
+                self.edges[node] = theirs;
+                return None;
+            }
+            let theirs = *candidates.first()?;
+            match solver::compare(&self.merged, edge, theirs, INNER) {
                 Verdict::Equal => {
                     self.edges[node] = theirs;
                     return None;
@@ -128,6 +144,22 @@ impl Sweep {
             }
         }
         None
+    }
+
+    /// The edges of nodes that a node may be equal to, those first whose cones reach the most alike inputs.
+    fn candidates(&self, node: usize, classes: &Classes) -> Vec<Edge> {
+        let members = classes.members_before(node, self.boundary);
+        let members = &members[members.len().saturating_sub(MEMBERS)..];
+        let mut ranked: Vec<(usize, u32)> =
+            members.iter().map(|&member| (self.reach.unlike(node, member as usize), member)).collect();
+        let few = ranked.len().min(CANDIDATES);
+        if few < ranked.len() {
+            ranked.select_nth_unstable(few);
+        }
+        ranked.truncate(few);
+        ranked.sort_unstable();
+        let edge = |member: usize| self.edges[member].invert_if(classes.inverse(node, member));
+        ranked.into_iter().map(|(_, member)| edge(member as usize)).collect()
     }
 
     /// Decides the outputs in the merged graph, whatever it takes.
