@@ -15,7 +15,9 @@ use report::{Report, Step};
 
 const USAGE: &str =
     "usage: cargo xtask test [NAME…]   run the checks (all, or those whose name contains a word)
-       cargo xtask list           name the checks";
+       cargo xtask list           name the checks
+       cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
+       cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,8 +47,41 @@ fn run(arguments: &[String]) -> Result<bool> {
             steps.iter().for_each(|step| println!("{}", step.name));
             Ok(true)
         }
+        ["make-mnist35", folder] => {
+            cargo(&["run", "--quiet", "-p", "gatewood-data", "--example", "make-mnist35", "--", folder])
+        }
+        ["man", folder] => man(Path::new(folder)),
         _ => bail!("{USAGE}"),
     }
+}
+
+/// Runs cargo in the root of the repository; says whether it went well.
+fn cargo(arguments: &[&str]) -> Result<bool> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    Ok(std::process::Command::new(program).args(arguments).current_dir(root()).status()?.success())
+}
+
+/// Writes the manual's pages and the completions of shells into a folder.
+fn man(folder: &Path) -> Result<bool> {
+    std::fs::create_dir_all(folder)?;
+    let folder = folder.canonicalize()?;
+    let gatewood = |arguments: &[&str]| -> Result<std::process::Output> {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = std::process::Command::new(program)
+            .args(["run", "--quiet", "-p", "gatewood-cli", "--"])
+            .args(arguments)
+            .current_dir(root())
+            .output()?;
+        if !output.status.success() {
+            bail!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(output)
+    };
+    gatewood(&["man", &folder.to_string_lossy()])?;
+    for (shell, name) in [("bash", "gatewood.bash"), ("zsh", "_gatewood"), ("fish", "gatewood.fish")] {
+        std::fs::write(folder.join(name), gatewood(&["completions", shell])?.stdout)?;
+    }
+    Ok(true)
 }
 
 /// All checks, in the order they run: quick ones that fail often come first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::terminal::{Grid, count, print};
+use crate::terminal::{Grid, count, print, share};
 use anyhow::Result;
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
@@ -57,6 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             "leaves": leaves.len(),
             "settings": model.settings(),
             "provenance": model.provenance(),
+            "importance": model.importance(),
             "bits": bits,
         });
         if let Circuit::Grove(grove) = circuit {
@@ -86,15 +87,25 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         put("by", provenance.program.clone());
     }
     if let Some(settings) = model.settings().as_object() {
+        let is_said = |name: &str, value: &serde_json::Value| {
+            !(value.is_null()
+                || value.is_object()
+                || value.as_array().is_some_and(Vec::is_empty)
+                || name == "model")
+        };
         let settings: Vec<String> = settings
             .iter()
-            .map(|(name, value)| format!("{name} {}", value.to_string().trim_matches('"')))
+            .filter(|(name, value)| is_said(name, value))
+            .map(|(name, value)| {
+                format!("{} {}", name.replace('_', " "), value.to_string().trim_matches('"'))
+            })
             .collect();
         put("settings", settings.join(", "));
     }
     let mut text = grid.show("");
-    let shown = if args.all { by_use.len() } else { SHOWN.min(by_use.len()) };
     text += "\n";
+    text += &worth(&model, args.all);
+    let shown = if args.all { by_use.len() } else { SHOWN.min(by_use.len()) };
     let mut grid = Grid::new(&["  bit", ">leaves", "is one where"]);
     for &(bit, times) in &by_use[..shown] {
         grid.row(vec![format!("  {bit}"), count(times), model.encoder().describe(bit as usize)]);
@@ -104,4 +115,22 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         text += &format!("  … and {} more: --all lists them\n", count(by_use.len() - shown));
     }
     print(&text)
+}
+
+/// What each column is worth to the circuit, the most first.
+fn worth(model: &Model, all: bool) -> String {
+    let importance = model.importance();
+    let mut columns: Vec<(f64, &str)> = model
+        .encoder()
+        .inputs()
+        .iter()
+        .map(|input| (importance[input.position], input.name.as_str()))
+        .collect();
+    columns.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let shown = if all { columns.len() } else { columns.len().min(SHOWN / 2) };
+    let mut grid = Grid::new(&["  column", ">worth"]);
+    columns[..shown].iter().for_each(|(worth, name)| grid.row(vec![format!("  {name}"), share(*worth)]));
+    let more = columns.len() - shown;
+    let rest = if more > 0 { format!("  … and {} more\n", count(more)) } else { String::new() };
+    format!("{}{rest}\n", grid.show(""))
 }

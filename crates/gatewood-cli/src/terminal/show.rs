@@ -50,7 +50,8 @@ impl Grid {
     /// A table with these headings; a heading that starts with `>` stands over numbers.
     pub(crate) fn new(headings: &[&str]) -> Self {
         let right = headings.iter().map(|heading| heading.starts_with('>')).collect();
-        let first = headings.iter().map(|heading| heading.trim_start_matches('>').to_owned()).collect();
+        let first =
+            headings.iter().map(|heading| heading.strip_prefix('>').unwrap_or(heading).to_owned()).collect();
         Self { rows: vec![first], right }
     }
 
@@ -136,5 +137,7 @@ mod tests {
         let mut grid = Grid::new(&["name", ">rows"]);
         grid.row(vec!["a".into(), "1,000".into()]);
         assert_eq!(grid.show("  "), "  name   rows\n  a     1,000\n");
+        // A class may be named ">50K".
+        assert_eq!(Grid::new(&["", ">>50K"]).show(""), "  >50K\n");
     }
 }

@@ -1,0 +1,319 @@
+//! The command as a user runs it: what it prints, writes, refuses, and how it ends.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn gatewood(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gatewood"));
+    command.current_dir(folder).env_remove("GATEWOOD_DATA").env("XDG_CACHE_HOME", folder).env("HOME", folder);
+    command
+}
+
+fn run(folder: &Path, words: &str) -> Output {
+    gatewood(folder).args(words.split_whitespace()).stdin(Stdio::null()).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// What a run that must go well prints.
+fn good(folder: &Path, words: &str) -> String {
+    let output = run(folder, words);
+    assert!(output.status.success(), "{words}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The exit code and the message of a run that must fail, which prints nothing else.
+fn bad(folder: &Path, words: &str) -> (i32, String) {
+    let output = run(folder, words);
+    assert_eq!(text(&output.stdout), "", "{words}");
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+fn json(text: &str) -> Value {
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(text).unwrap()
+}
+
+/// Two hundred people with a gap in every tenth age; those over 40 with a degree are rich, the last line being one.
+fn write_people(path: &Path, with_label: bool) {
+    let mut rows = String::from(if with_label { "name,age,school,rich\n" } else { "school,name,age\n" });
+    for i in 0..200u32 {
+        let (age, school) = (20 + i * 7 % 50, ["none", "degree", "\"some, not all\""][(i % 3) as usize]);
+        let rich = if age > 40 && i % 3 == 1 { "yes" } else { "no" };
+        let age = if i % 10 == 9 { String::new() } else { age.to_string() };
+        rows += &if with_label {
+            format!("person {i},{age},{school},{rich}\n")
+        } else {
+            format!("{school},person {i},{age}\n")
+        };
+    }
+    std::fs::write(path, rows).unwrap();
+}
+
+#[test]
+fn the_first_command_prints_the_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = good(folder.path(), "train mnist35 --model tree");
+    assert!(text.starts_with("mnist35: 3 or 5, 784 bits\n"), "{text}");
+    assert!(text.contains("  train  2,276  ") && text.contains("  test   9,662  "), "{text}");
+    assert!(text.contains("tree of 21,845 gates, depth 8"), "{text}");
+    let short = good(folder.path(), "train mnist35 --model tree --quiet");
+    assert_eq!(short.lines().count(), 3, "{short}");
+}
+
+#[test]
+fn json_has_the_fields_of_the_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = json(&good(folder.path(), "train mnist35 --model tree --depth 6 --seed 3 --json"));
+    let names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let wanted = [
+        "depth",
+        "gates",
+        "inputs",
+        "load_seconds",
+        "seed",
+        "settings",
+        "test_error",
+        "test_rows",
+        "train_error",
+        "train_rows",
+        "train_seconds",
+    ];
+    let mut sorted = names.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, wanted);
+    assert_eq!(
+        (&value["train_rows"], &value["test_rows"], &value["inputs"]),
+        (&2276.into(), &9662.into(), &784.into())
+    );
+    assert_eq!((&value["gates"], &value["depth"], &value["seed"]), (&1365.into(), &6.into(), &3.into()));
+    let error = value["test_error"].as_f64().unwrap();
+    assert!(error > 0.01 && error < 0.15, "{error}");
+    // One seed, one tree: whatever the threads.
+    let again =
+        json(&good(folder.path(), "train mnist35 --model tree --depth 6 --seed 3 --threads 1 --json"));
+    assert_eq!(again["test_error"], value["test_error"]);
+    let alone = json(&good(folder.path(), "train cubes:train=500,test=0 --model tree --depth 3 --json"));
+    assert!(alone.get("test_error").is_none());
+}
+
+#[test]
+fn a_csv_is_learned_saved_and_used_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    write_people(&place.join("people.csv"), true);
+    write_people(&place.join("others.csv"), false);
+    let told = good(place, "train people.csv --label rich --model tree --depth 4 --climb 5k -o m.gw");
+    assert!(told.contains("left out as constant, an id or a repeat: name"), "{told}");
+    assert!(told.contains("wrote m.gw ("), "{told}");
+    let value = json(&good(place, "eval m.gw people.csv --json"));
+    assert_eq!(value["rows"], 200);
+    assert_eq!(value["classes"], serde_json::json!(["no", "yes"]));
+    assert!(value["error"].as_f64().unwrap() < 0.03, "{value}");
+    let shown = good(place, "eval m.gw people.csv");
+    assert!(shown.contains("balanced accuracy") && shown.contains("true class in lines"), "{shown}");
+    // The same people in a file with other columns first and no label: the same classes.
+    let labelled = good(place, "predict m.gw people.csv");
+    assert_eq!(labelled, good(place, "predict m.gw others.csv"));
+    assert_eq!(labelled.lines().count(), 201);
+    assert!(labelled.starts_with("row,class\n1,no\n"));
+    good(place, "predict m.gw others.csv -o classes.csv");
+    assert_eq!(std::fs::read_to_string(place.join("classes.csv")).unwrap(), labelled);
+    let inspected = good(place, "inspect m.gw --all");
+    assert!(inspected.contains("trained on  people.csv, 200 rows"), "{inspected}");
+    assert!(inspected.contains("school = degree") && inspected.contains("age > "), "{inspected}");
+    let inspected = json(&good(place, "inspect m.gw --json"));
+    assert_eq!((&inspected["model"], &inspected["label"]), (&"tree".into(), &"rich".into()));
+    assert!(inspected["bits"][0]["meaning"].is_string());
+    // No file but those asked for.
+    let mut files: Vec<_> = std::fs::read_dir(place).unwrap().map(|file| file.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["classes.csv", "m.gw", "others.csv", "people.csv"]);
+}
+
+#[test]
+fn the_label_is_found_by_name_position_or_custom() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    std::fs::write(place.join("a.csv"), "y,x\n".to_owned() + &"a,1\nb,2\n".repeat(20)).unwrap();
+    std::fs::write(place.join("b.csv"), "1,a\n2,b\n".repeat(20)).unwrap();
+    for words in [
+        "a.csv",
+        "a.csv --label y",
+        "a.csv --label 1",
+        "a.csv:label=y",
+        "b.csv",
+        "b.csv --label -1",
+        "b.csv --header no",
+    ] {
+        let value = json(&good(place, &format!("train {words} --model tree --arity 2 --depth 2 --json")));
+        assert_eq!((&value["train_rows"], &value["train_error"]), (&40.into(), &0.0.into()), "{words}");
+    }
+    let (code, message) = bad(place, "train a.csv --label z");
+    assert_eq!(
+        (code, message.as_str()),
+        (1, "error: a.csv: there is no column \"z\" among the 2 columns: y, x\n")
+    );
+}
+
+#[test]
+fn rows_are_put_aside_and_folded() {
+    let folder = tempfile::tempdir().unwrap();
+    write_people(&folder.path().join("people.csv"), true);
+    let value = json(&good(folder.path(), "train people.csv --model tree --depth 4 --holdout 0.25 --json"));
+    assert_eq!((&value["train_rows"], &value["test_rows"]), (&150.into(), &50.into()));
+    let value = json(&good(folder.path(), "train people.csv --model tree --depth 4 --cv 5 --json"));
+    assert_eq!(value["fold_errors"].as_array().unwrap().len(), 5);
+    let table = good(folder.path(), "train people.csv --model tree --depth 4 --cv 4");
+    assert!(table.contains("mean") && table.contains("spread"), "{table}");
+    let (code, _) = bad(folder.path(), "train people.csv --holdout 1.5");
+    assert_eq!(code, 2);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    std::fs::write(place.join("text.gw"), "not a model").unwrap();
+    std::fs::write(place.join("ragged.csv"), "a,b,y\n1,2,x\n1,z\n").unwrap();
+    std::fs::write(place.join("one.csv"), "a,y\n1,x\n2,x\n").unwrap();
+    good(place, "train cubes:train=200,test=0 --model tree --depth 3 -o cubes.gw");
+    let cases = [
+        ("train", 2, "required"),
+        ("train mnist35 --no-such-option", 2, "unexpected argument"),
+        ("train mnist35 --model tree --arity 40", 2, "arity 40 is not between 1 and 12"),
+        ("train mnist35 --model tree --depth 0", 2, "depth must be at least 1"),
+        ("train mnist35 --model tree --arity 12 --depth 40", 1, "has more leaves than can be numbered"),
+        ("train mnist36", 2, "did you mean \"mnist35\"?"),
+        ("train cubes:nois=1", 2, "cubes has no option \"nois\""),
+        ("train mnist35 --holdout 0.2 --cv 3", 2, "cannot be used with"),
+        ("train nowhere.csv", 1, "nowhere.csv: there is no such file"),
+        ("train ragged.csv", 1, "ragged.csv: line 3"),
+        ("train one.csv", 1, "there must be two classes"),
+        ("train adult", 1, "\"gatewood data fetch adult\" gets it"),
+        ("predict cubes.gw mnist35", 1, "is missing: the model was trained with it"),
+        ("predict cubes.gw cubes:train=5,test=5 --proba", 2, "a single tree says a class and no probability"),
+        ("predict text.gw mnist35", 1, "text.gw: "),
+        ("eval none.gw mnist35", 1, "none.gw: "),
+        ("eval cubes.gw gauss:train=2,test=2", 1, "is not one of the model's"),
+        ("inspect .", 1, ".: "),
+        ("data make cubes:train=5 -o cubes.xyz", 2, "the ending must be .csv, .tsv or .pla"),
+        ("train mnist35 --model tree --depth 2 -o no/such/folder/m.gw", 1, "no/such/folder/m.gw: "),
+    ];
+    for (words, code, part) in cases {
+        let (found, message) = bad(place, words);
+        assert_eq!(found, code, "{words}: {message}");
+        assert!(message.contains(part), "{words}: {message}");
+        assert!(!message.contains("panicked"), "{words}: {message}");
+    }
+}
+
+#[test]
+fn sets_are_listed_shown_and_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let list = good(place, "data list");
+    assert!(list.contains("mnist35") && list.contains("101 more sets"), "{list}");
+    assert!(good(place, "data list --pmlb").contains("pmlb/iris"));
+    assert_eq!(json(&good(place, "data list --json"))["sets"][0]["name"], "mnist35");
+    let info = good(place, "data info mnist35");
+    assert!(info.contains("1,228") && info.contains('█'), "{info}");
+    let info = json(&good(place, "data info cubes:train=10,test=4 --json"));
+    assert_eq!((&info["train_counts"], &info["bits"]), (&serde_json::json!([5, 5]), &1024.into()));
+    // Made, read back, the same tree: as CSV, as packed CSV and as PLA.
+    let direct = json(&good(place, "train cubes:train=60,test=0 --model tree --depth 4 --json"));
+    for name in ["a.csv", "b.csv.gz", "c.tsv", "d.pla"] {
+        good(place, &format!("data make cubes:train=60,test=0 -o {name}"));
+        let again = json(&good(place, &format!("train {name} --model tree --depth 4 --json")));
+        assert_eq!(again["train_rows"], direct["train_rows"], "{name}");
+        assert!(again["train_error"].as_f64().unwrap() < 0.5, "{name}");
+    }
+    let read = json(&good(place, "train d.pla --model tree --depth 4 --json"));
+    assert_eq!(read["train_error"], direct["train_error"]);
+    assert_eq!(good(place, "data fetch cubes"), "cubes needs no files\n");
+    let (code, message) = bad(place, "data fetch nsl-kdd");
+    assert_eq!(code, 1);
+    assert!(
+        message.contains("get it from https://www.unb.ca/")
+            && message.contains("KDDTrain+.txt (sha256 1b86d2f9")
+    );
+}
+
+#[test]
+fn rows_come_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    write_people(&folder.path().join("people.csv"), true);
+    let file = std::fs::File::open(folder.path().join("people.csv")).unwrap();
+    let output = gatewood(folder.path())
+        .args(["train", "-", "--label", "rich", "--model", "tree", "--depth", "3", "--json"])
+        .stdin(file)
+        .output()
+        .unwrap();
+    assert_eq!(json(&text(&output.stdout))["train_rows"], 200, "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_reader_that_closes_early_is_no_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), "train mnist35 --model tree --depth 2 -o m.gw");
+    let mut child = gatewood(folder.path())
+        .args(["predict", "m.gw", "mnist35"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut few = [0; 4];
+    child.stdout.take().unwrap().read_exact(&mut few).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
+fn control_c_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = gatewood(folder.path())
+        .args("train mnist35 --model tree --depth 6 --climb 4000m -o m.gw".split(' '))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "stopped; nothing was written\n");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn help_completions_and_manual_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = good(folder.path(), "train --help");
+    for word in [
+        "--holdout",
+        "--cv",
+        "--arity",
+        "--climb",
+        "--criterion",
+        "--unseen",
+        "--seed",
+        "--threads",
+        "--json",
+    ] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(good(folder.path(), &format!("completions {shell}")).contains("gatewood"));
+    }
+    good(folder.path(), "man pages");
+    assert!(
+        std::fs::read_to_string(folder.path().join("pages/gatewood-train.1")).unwrap().contains("holdout")
+    );
+}
