@@ -63,7 +63,7 @@ fn sets_without_a_split_put_a_fifth_of_every_class_aside() {
     );
     let two = get("covertype:class=2,test=0.5", folder.path());
     assert_eq!(
-        (two.classes(), two.test.unwrap().labels.counts()),
+        (two.classes(), two.test.as_ref().unwrap().labels.counts()),
         (&["2".to_owned(), "other".into()][..], vec![5, 30])
     );
     write(
@@ -81,7 +81,7 @@ fn sets_without_a_split_put_a_fifth_of_every_class_aside() {
     write(folder.path(), "electricity/elec.csv", &(header + &file(6, 20, &|row| (row / 10).to_string())));
     let price = get("electricity", folder.path());
     assert_eq!(
-        (price.classes(), price.test.unwrap().labels.counts()),
+        (price.classes(), price.test.as_ref().unwrap().labels.counts()),
         (&["down".to_owned(), "up".into()][..], vec![2, 2])
     );
     let late = get("electricity:split=time", folder.path());
@@ -107,7 +107,10 @@ fn network_sets_tell_normal_from_attack() {
     write(folder.path(), "nsl-kdd/KDDTest-21.txt", &line("saint"));
     let kdd = get("nsl-kdd", folder.path());
     assert_eq!((kdd.classes(), kdd.train.table.columns()), (&["attack".to_owned(), "normal".into()][..], 41));
-    assert_eq!((kdd.train.labels.codes(), kdd.test.unwrap().labels.codes()), (&[1, 0][..], &[0, 1][..]));
+    assert_eq!(
+        (kdd.train.labels.codes(), kdd.test.as_ref().unwrap().labels.codes()),
+        (&[1, 0][..], &[0, 1][..])
+    );
     assert_eq!(get("nsl-kdd:test=21", folder.path()).test_rows(), 1);
     let rows: String =
         (0..20).map(|i| format!("{i},0.1,udp,{},{}\n", ["Normal", "DoS"][i % 2], i % 2)).collect();
