@@ -44,6 +44,14 @@ impl<'a> Tracker<'a> {
         Self { observer, done: AtomicU64::new(0), total }
     }
 
+    /// Asks whether to go on, without work to report.
+    ///
+    /// # Errors
+    /// When the observer wants to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.observer.stop() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+
     /// Reports work done.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Counting a gate of which one input changed, and finding the order of its addresses.
 
-use super::count::and_counts_range;
+use super::count::{and_counts_range, popcount_generic};
 use super::levels;
 use super::vector::Vector;
 
@@ -19,12 +19,10 @@ fn count_changed_generic<V: Vector>(
 ) {
     for (start, end, out) in [(0, split, zeros), (split, changed.len(), ones)] {
         out.fill(0);
-        if others.is_empty() {
-            out[0] = changed[start..end].iter().map(|word| word.count_ones()).sum();
-            continue;
-        }
         // Both parts are whole blocks, and so whole vectors of every level.
         and_counts_range::<V>(Some(changed), others, start, end, out);
+        // Counts of single columns are left to the caller there.
+        out[0] = popcount_generic::<V>(&changed[start..end]) as u32;
     }
 }
 

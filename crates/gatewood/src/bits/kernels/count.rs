@@ -20,7 +20,7 @@ levels! {
 /// Eight vectors are added with carry-save adders first where counting the ones of a vector takes many operations: one
 /// vector of eights is then counted in place of eight vectors.
 #[inline(always)]
-fn popcount_generic<V: Vector>(words: &[u64]) -> u64 {
+pub(super) fn popcount_generic<V: Vector>(words: &[u64]) -> u64 {
     let vectors = words.len() / V::WORDS;
     // SAFETY: `vector` is below the number of whole vectors wherever this is used.
     let load = |vector: usize| unsafe { V::load(words.as_ptr().add(vector * V::WORDS)) };

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::choose::choose;
 use super::link::Link;
 use super::round::Booster;
 use super::sample::Rows;
@@ -15,10 +16,11 @@ use crate::circuit::Grove;
 use crate::learn::gate::LogTable;
 use crate::learn::{Observer, Tracker};
 use crate::pool::in_pool;
+use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
 /// Added to the curvature of an address, in rows.
-const DAMPING: f64 = 1.0;
+const DAMPING: f64 = 0.5;
 
 /// How good the grove was after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -121,8 +123,15 @@ pub fn fit_grove_at(
             train.bits.columns()
         )));
     }
-    let plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
-    in_pool(settings.threads, || learn(train, classes, validation, start, settings, plan, observer, kernels))
+    let mut plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
+    if validation.is_some() {
+        // The validation rows choose the rounds.
+        plan.folds = 0;
+    }
+    in_pool(settings.threads, || {
+        let setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
+        learn(&setup, validation, plan, observer)
+    })
 }
 
 /// Checks that rows can be learned from.
@@ -166,59 +175,97 @@ fn check(examples: &Examples<'_>, classes: usize, name: &str) -> Result<()> {
     Ok(())
 }
 
-#[allow(clippy::too_many_arguments)]
-fn learn(
-    train: &Examples<'_>,
-    classes: usize,
-    validation: Option<&Examples<'_>>,
-    start: Option<&Grove>,
-    settings: &GroveSettings,
-    plan: GrovePlan,
-    observer: &dyn Observer,
+/// What all fits to the same rows share.
+pub(super) struct Setup<'a> {
+    pub(super) train: &'a Examples<'a>,
+    pub(super) classes: usize,
+    /// What each row counts for, in fixed point; empty for one each.
+    pub(super) weights: Vec<u32>,
+    /// The grove before the first round.
+    pub(super) base: Grove,
+    rows: Rows,
+    logs: LogTable,
     kernels: Kernels,
+}
+
+impl<'a> Setup<'a> {
+    fn new(
+        train: &'a Examples<'a>,
+        classes: usize,
+        start: Option<&Grove>,
+        class_weights: &[f64],
+        plan: &GrovePlan,
+        kernels: Kernels,
+    ) -> Result<Self> {
+        let weights = row_weights(train, class_weights)?;
+        let base = match start {
+            Some(start) => start.clone(),
+            None => {
+                let unit = Voting::unit(plan.learning_rate, plan.vote_bits);
+                let bias = bias(train.labels, &weights, classes, unit)?;
+                Grove::new(train.bits.columns(), classes, bias, unit, Vec::new())?
+            }
+        };
+        let rows = Rows::new(train.bits, &mut Stream::new(plan.seed, Purpose::Leaves, 0))?;
+        Ok(Self { train, classes, weights, base, rows, logs: LogTable::new(plan.sample), kernels })
+    }
+
+    pub(super) fn booster(&self, plan: GrovePlan) -> Booster<'_> {
+        let unit = self.base.unit();
+        Booster {
+            kernels: self.kernels,
+            rows: &self.rows,
+            link: Link::new(self.classes, unit),
+            logs: &self.logs,
+            voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, DAMPING),
+            plan,
+        }
+    }
+
+    /// The margins of the training rows before the first round.
+    pub(super) fn margins(&self) -> Result<Vec<Vec<i32>>> {
+        self.margins_of(self.train)
+    }
+
+    fn margins_of(&self, examples: &Examples<'_>) -> Result<Vec<Vec<i32>>> {
+        let margins = self.base.run_here(examples.bits, self.kernels)?;
+        Ok((0..self.base.margins()).map(|margin| margins.column(margin).to_vec()).collect())
+    }
+
+    /// The number of the first round, counted from that of a grove's first tree.
+    pub(super) fn first_round(&self, plan: &GrovePlan) -> usize {
+        let trees = if self.classes == 2 || plan.shared { plan.trees } else { self.classes };
+        self.base.trees().len().div_ceil(trees)
+    }
+}
+
+fn learn(
+    setup: &Setup<'_>,
+    validation: Option<&Examples<'_>>,
+    mut plan: GrovePlan,
+    observer: &dyn Observer,
 ) -> Result<GroveFit> {
     let begun = Instant::now();
-    let weights = row_weights(train, &settings.class_weights)?;
-    let unit = start.map_or_else(|| Voting::unit(plan.learning_rate, plan.vote_bits), Grove::unit);
-    let bias = match start {
-        Some(start) => start.bias().to_vec(),
-        None => bias(train.labels, &weights, classes, unit)?,
-    };
-    let mut trees = start.map_or_else(Vec::new, |start| start.trees().to_vec());
-    let base = Grove::new(train.bits.columns(), classes, bias, unit, trees.clone())?;
-    let link = Link::new(classes, unit);
-    let state = |examples: &Examples<'_>| -> Result<Vec<Vec<i32>>> {
-        let margins = base.run_here(examples.bits, kernels)?;
-        Ok((0..base.margins()).map(|margin| margins.column(margin).to_vec()).collect())
-    };
+    let (train, kernels) = (setup.train, setup.kernels);
+    if plan.folds > 0 && validation.is_none() {
+        plan = choose(setup, &plan, &Tracker::new(observer, plan.rounds as u64))?;
+    }
+    let booster = setup.booster(plan);
+    let plan = &booster.plan;
     let mut held = match validation {
-        Some(rows) => Some(State::new(rows, Vec::new(), state(rows)?, &link)),
+        Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
         None => None,
     };
-    let margins = state(train)?;
-    let mut state = State::new(train, weights, margins, &link);
-    let booster = Booster {
-        plan: &plan,
-        kernels,
-        rows: Rows::new(train.bits)?,
-        columns: train.bits.columns() as u32,
-        link,
-        logs: LogTable::new(plan.sample),
-        voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, DAMPING),
-    };
-
-    let trees_a_round = if classes == 2 { plan.trees } else { classes };
-    let first = trees.len().div_ceil(trees_a_round);
+    let mut state = State::new(train, setup.weights.clone(), setup.margins()?, &booster.link);
     let tracker = Tracker::new(observer, plan.rounds as u64);
+    let mut trees = setup.base.trees().to_vec();
     let mut curve = Vec::new();
-    let mut gates = base.gates();
+    let mut gates = setup.base.gates();
     let mut importance = vec![0.0; train.bits.columns()];
-    let kept = trees.len();
     // The trees and rounds of the best grove so far.
-    let mut best = (f64::INFINITY, f64::INFINITY, kept, 0);
+    let mut best = (f64::INFINITY, f64::INFINITY, trees.len(), 0);
     for round in 1..=plan.rounds {
-        let room = plan.max_gates.map_or(usize::MAX, |most| most.saturating_sub(gates) / plan.gates_a_tree());
-        let grown = booster.round(first + round - 1, &mut state, room)?;
+        let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, plan.room(gates))?;
         if grown.is_empty() {
             break;
         }
@@ -233,7 +280,7 @@ fn learn(
             }
             trees.push(grown.tree);
         }
-        let (train_error, train_loss) = state.judge()?;
+        let (train_error, train_loss) = state.judge(|_| true);
         let mut point = CurvePoint {
             round,
             gates,
@@ -244,7 +291,7 @@ fn learn(
         };
         if let Some(held) = &mut held {
             held.refresh(&booster.link);
-            let (error, loss) = held.judge()?;
+            let (error, loss) = held.judge(|_| true);
             (point.validation_error, point.validation_loss) = (Some(error), Some(loss));
             if (error, loss) < (best.0, best.1) {
                 best = (error, loss, trees.len(), round);
@@ -252,10 +299,9 @@ fn learn(
         }
         curve.push(point);
         tracker.advance(1)?;
-        if held.is_some() && plan.patience.is_some_and(|patience| round - best.3 >= patience) {
-            break;
-        }
-        if plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds) {
+        let impatient = plan.patience.is_some_and(|patience| round - best.3 >= patience);
+        let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
+        if held.is_some() && impatient || spent {
             break;
         }
     }
@@ -268,8 +314,9 @@ fn learn(
     if all > 0.0 {
         importance.iter_mut().for_each(|share| *share /= all);
     }
-    let grove = Grove::new(train.bits.columns(), classes, base.bias().to_vec(), unit, trees)?;
-    Ok(GroveFit { grove, plan, curve, rounds, importance })
+    let base = &setup.base;
+    let grove = Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), base.unit(), trees)?;
+    Ok(GroveFit { grove, plan: booster.plan.clone(), curve, rounds, importance })
 }
 
 /// What each row counts for, in fixed point, class weights included; empty for one each.

@@ -7,7 +7,7 @@ pub(super) const POINT: u32 = 24;
 pub(super) const ONE: u32 = 1 << POINT;
 
 /// Largest Newton step, in log-odds, before the learning rate.
-pub(super) const MAX_STEP: f64 = 4.0;
+pub(super) const MAX_STEP: f64 = 2.0;
 
 /// Log-odds beyond which a probability is taken to be at its limit.
 const LIMIT: f64 = 15.0;

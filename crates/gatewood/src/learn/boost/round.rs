@@ -6,22 +6,25 @@ use super::climb::{Climbed, Climber};
 use super::link::Link;
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
-use super::state::State;
+use super::state::{State, Sums};
 use super::votes::Voting;
 use crate::Result;
+use crate::bits::WORD_BITS;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::random::{Purpose, Stream};
 
+/// Words of columns a tree chooses from at the least.
+const FEWEST_WORDS: usize = 16;
+
 /// What all rounds share.
 pub(super) struct Booster<'a> {
-    pub(super) plan: &'a GrovePlan,
+    pub(super) plan: GrovePlan,
     pub(super) kernels: Kernels,
-    pub(super) rows: Rows,
-    pub(super) columns: u32,
+    pub(super) rows: &'a Rows,
     pub(super) link: Link,
-    pub(super) logs: LogTable,
+    pub(super) logs: &'a LogTable,
     pub(super) voting: Voting,
 }
 
@@ -37,6 +40,8 @@ impl Booster<'_> {
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
         if state.margins.len() == 1 {
             self.round_of_two(round, state, room)
+        } else if self.plan.shared {
+            self.round_of_shared(round, state, room)
         } else if room < state.margins.len() {
             Ok(Vec::new())
         } else {
@@ -98,18 +103,68 @@ impl Booster<'_> {
         Ok(trees)
     }
 
+    /// Many classes, trees for all of them: each is climbed to tell a random half of the classes from the other, and
+    /// votes on all, one tree after the other.
+    fn round_of_shared(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
+        let (classes, trees) = (state.margins.len(), self.plan.trees);
+        let reading = &*state;
+        let climbed: Vec<Option<Climbed>> = (0..trees.min(room))
+            .into_par_iter()
+            .map(|tree| {
+                let position = round * trees + tree;
+                let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
+                let mut order: Vec<usize> = (0..classes).collect();
+                stream.shuffle(&mut order);
+                let mut inside = vec![false; classes];
+                order[..classes / 2].iter().for_each(|&class| inside[class] = true);
+                let pulls = reading.group_pulls(&inside);
+                let is_of = |row: usize| inside[reading.labels[row] as usize];
+                let samples = draw(pulls.iter().copied(), is_of, self.plan.sample, 1, &mut stream);
+                self.climb(position, &samples[0])
+            })
+            .collect::<Result<_>>()?;
+        let mut grown = Vec::new();
+        for climbed in climbed.into_iter().flatten() {
+            let bare = self.bare(&climbed, 0)?;
+            let addresses = state.addresses(&bare, self.kernels);
+            let count = bare.votes().len();
+            let reading = &*state;
+            let sums: Vec<Vec<Sums>> =
+                (0..classes).into_par_iter().map(|class| reading.sums(class, &addresses, count)).collect();
+            let votes = (0..count)
+                .flat_map(|address| sums.iter().map(move |sums| sums[address]))
+                .map(|sums| self.voting.vote(sums))
+                .collect();
+            let Climbed { leaves, tables, worth } = climbed;
+            let tree = VoteTree::new(self.plan.arities.clone(), Target::All, leaves, tables, votes)?;
+            state.vote(&tree, &addresses);
+            state.refresh(&self.link);
+            grown.push(Grown { tree, worth });
+        }
+        Ok(grown)
+    }
+
     /// Climbs a tree on the picked rows; none where they are all of one class.
     fn climb(&self, position: usize, picks: &[Vec<u32>; 2]) -> Result<Option<Climbed>> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        let sample = Sample::gather(&self.rows, picks)?;
         let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
+        let chosen = self.rows.choose(self.words_a_tree(), &mut stream);
+        let sample = Sample::gather(self.rows, &chosen, picks)?;
+        let columns = sample.columns.len() as u32;
         let leaves = self.plan.arities.iter().product();
-        let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(self.columns)).collect();
-        let mut climber = Climber::new(&sample, &self.plan.arities, leaves, &self.logs, self.kernels)?;
-        climber.climb(self.plan.climb, &mut stream, |stream| stream.below(self.columns));
-        Ok(Some(climber.finish()))
+        let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
+        let mut climber = Climber::new(&sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
+        climber.climb(self.plan.climb, &mut stream, |stream| stream.below(columns));
+        let mut climbed = climber.finish();
+        climbed.leaves.iter_mut().for_each(|leaf| *leaf = sample.columns[*leaf as usize]);
+        Ok(Some(climbed))
+    }
+
+    /// Words of columns that a tree chooses from: about as many columns as it has trials, or all where they are few.
+    fn words_a_tree(&self) -> usize {
+        (self.plan.climb as usize).div_ceil(WORD_BITS).max(FEWEST_WORDS)
     }
 
     fn bare(&self, climbed: &Climbed, margin: usize) -> Result<VoteTree> {

@@ -5,25 +5,30 @@ use crate::bits::{AlignedWords, BitView, WORD_BITS, padded_words_for, transpose_
 use crate::random::Stream;
 
 /// All rows, packed row by row, so that any of them can be gathered quickly.
+///
+/// The columns are in random order, so that the columns of a word are a random choice of all.
 #[derive(Debug)]
 pub(super) struct Rows {
     words: AlignedWords,
     /// Words of a row.
     width: usize,
-    columns: usize,
+    /// The column at each position.
+    columns: Vec<u32>,
 }
 
 impl Rows {
-    pub(super) fn new(bits: BitView<'_>) -> Result<Self> {
+    pub(super) fn new(bits: BitView<'_>, stream: &mut Stream) -> Result<Self> {
         let width = words_for(bits.columns());
+        let mut columns: Vec<u32> = (0..bits.columns() as u32).collect();
+        stream.shuffle(&mut columns);
         let mut words = AlignedWords::zeros(width.saturating_mul(bits.rows()))?;
         let mut block = [0u64; WORD_BITS];
         for band in 0..words_for(bits.rows()) {
             let count = WORD_BITS.min(bits.rows() - band * WORD_BITS);
             for word in 0..width {
                 for (j, target) in block.iter_mut().enumerate() {
-                    let column = word * WORD_BITS + j;
-                    *target = if column < bits.columns() { bits.column(column)[band] } else { 0 };
+                    let column = columns.get(word * WORD_BITS + j);
+                    *target = column.map_or(0, |&column| bits.column(column as usize)[band]);
                 }
                 transpose_block(&mut block);
                 for (i, &row) in block[..count].iter().enumerate() {
@@ -31,7 +36,20 @@ impl Rows {
                 }
             }
         }
-        Ok(Self { words, width, columns: bits.columns() })
+        Ok(Self { words, width, columns })
+    }
+
+    /// The words of a row that a tree gets to see: all, or `wanted` at random where there are more.
+    pub(super) fn choose(&self, wanted: usize, stream: &mut Stream) -> Vec<u32> {
+        let mut words: Vec<u32> = (0..self.width as u32).collect();
+        if wanted < words.len() {
+            for chosen in 0..wanted {
+                let other = chosen + stream.below((words.len() - chosen) as u32) as usize;
+                words.swap(chosen, other);
+            }
+            words.truncate(wanted);
+        }
+        words
     }
 }
 
@@ -44,32 +62,49 @@ pub(super) struct Sample {
     /// Words of a column.
     pub(super) stride: usize,
     words: AlignedWords,
+    /// The column of the rows that each column of the sample is.
+    pub(super) columns: Vec<u32>,
 }
 
 impl Sample {
-    /// Gathers rows of two classes.
-    pub(super) fn gather(all: &Rows, picks: &[Vec<u32>; 2]) -> Result<Self> {
+    /// Gathers the chosen words of rows of two classes.
+    pub(super) fn gather(all: &Rows, chosen: &[u32], picks: &[Vec<u32>; 2]) -> Result<Self> {
         let split = padded_words_for(picks[0].len());
         let stride = split + padded_words_for(picks[1].len());
-        let mut words = AlignedWords::zeros(stride.saturating_mul(all.columns))?;
+        let columns: Vec<u32> = chosen
+            .iter()
+            .flat_map(|&word| all.columns.iter().skip(word as usize * WORD_BITS).take(WORD_BITS))
+            .copied()
+            .collect();
+        // Room for whole words of columns; those past the last one are never read.
+        let mut words = AlignedWords::zeros(stride.saturating_mul(chosen.len() * WORD_BITS))?;
         let mut block = [0u64; WORD_BITS];
+        let mut targets: Vec<usize> = Vec::with_capacity(chosen.len());
+        let mut first = 0;
+        for &word in chosen {
+            targets.push(first);
+            first += WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
+        }
         for (class, picks) in picks.iter().enumerate() {
             for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
                 let at = class * split + band;
-                for word in 0..all.width {
+                for (&word, &first) in chosen.iter().zip(&targets) {
                     for (target, &row) in block.iter_mut().zip(picks) {
-                        *target = all.words[row as usize * all.width + word];
+                        *target = all.words[row as usize * all.width + word as usize];
                     }
                     block[picks.len()..].fill(0);
                     transpose_block(&mut block);
-                    let first = word * WORD_BITS;
-                    for (j, &column) in block[..WORD_BITS.min(all.columns - first)].iter().enumerate() {
-                        words[(first + j) * stride + at] = column;
+                    let width = WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
+                    for (target, &column) in
+                        words[first * stride + at..].iter_mut().step_by(stride).zip(&block[..width])
+                    {
+                        *target = column;
                     }
                 }
             }
         }
-        Ok(Self { rows: [picks[0].len() as u32, picks[1].len() as u32], split, stride, words })
+        let rows = [picks[0].len() as u32, picks[1].len() as u32];
+        Ok(Self { rows, split, stride, words, columns })
     }
 
     /// A column, both classes.

@@ -3,7 +3,6 @@
 use rayon::prelude::*;
 
 use super::link::{Link, ONE, POINT};
-use crate::Result;
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, add_votes, by_chunks};
@@ -102,6 +101,24 @@ impl<'a> State<'a> {
         )
     }
 
+    /// The size of each row's gradient for a group of classes taken as one, which `inside` names.
+    pub(super) fn group_pulls(&self, inside: &[bool]) -> Vec<u32> {
+        let mut pulls = vec![0u32; self.labels.len()];
+        for (probabilities, _) in self.probabilities.iter().zip(inside).filter(|(_, inside)| **inside) {
+            pulls.iter_mut().zip(probabilities).for_each(|(sum, &probability)| *sum += probability);
+        }
+        for (row, pull) in pulls.iter_mut().enumerate() {
+            *pull = (*pull).min(ONE);
+            if inside[self.labels[row] as usize] {
+                *pull = ONE - *pull;
+            }
+            if let Some(&weight) = self.weights.get(row) {
+                *pull = ((u64::from(*pull) * u64::from(weight)) >> 8) as u32;
+            }
+        }
+        pulls
+    }
+
     /// The root address of every row.
     pub(super) fn addresses(&self, tree: &VoteTree, kernels: Kernels) -> Vec<u16> {
         let mut addresses = vec![0u16; self.labels.len()];
@@ -154,15 +171,19 @@ impl<'a> State<'a> {
         pieces.for_each(|(margins, addresses)| add_votes(tree, addresses, margins));
     }
 
-    /// Rows whose class is not what the margins say, and the mean of minus the logarithm of the probability of their class.
-    pub(super) fn judge(&self) -> Result<(f64, f64)> {
+    /// Of the rows that count: the share whose class is not what the margins say, and the mean of minus the logarithm
+    /// of the probability of their class.
+    pub(super) fn judge(&self, counts: impl Fn(usize) -> bool + Sync) -> (f64, f64) {
         let rows = self.labels.len();
         let chunks = rows.div_ceil(CHUNK_ROWS);
-        let (wrong, loss) = (0..chunks)
+        let (judged, wrong, loss) = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
-                let mut result = (0u64, 0i64);
+                let mut result = (0u64, 0u64, 0i64);
                 for row in chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS) {
+                    if !counts(row) {
+                        continue;
+                    }
                     let label = self.labels[row] as usize;
                     let (said, probability) = match &self.margins[..] {
                         [margins] => {
@@ -176,14 +197,16 @@ impl<'a> State<'a> {
                             (said, self.probabilities[label][row])
                         }
                     };
-                    result.0 += u64::from(said != label);
+                    result.0 += 1;
+                    result.1 += u64::from(said != label);
                     let loss = -libm::logf(probability as f32 / ONE as f32);
                     // In fixed point, so that the sum does not depend on its order.
-                    result.1 += (loss * (1 << 20) as f32) as i64;
+                    result.2 += (loss * (1 << 20) as f32) as i64;
                 }
                 result
             })
-            .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
-        Ok((wrong as f64 / rows as f64, loss as f64 / (1 << 20) as f64 / rows as f64))
+            .reduce(|| (0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
+        let judged = judged.max(1) as f64;
+        (wrong as f64 / judged, loss as f64 / f64::from(1 << 20) / judged)
     }
 }
