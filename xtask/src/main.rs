@@ -3,11 +3,12 @@
 //! `cargo xtask test` runs every check: format, lints, tests, doctests, documentation, the Python package and the checks of
 //! exported hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
 
+mod hardware;
 mod python;
 mod report;
 mod rust;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -86,10 +87,15 @@ fn man(folder: &Path) -> Result<bool> {
 
 /// All checks, in the order they run: quick ones that fail often come first.
 fn steps() -> Vec<Step> {
-    [rust::steps(), python::steps()].into_iter().flatten().collect()
+    [rust::steps(), hardware::steps(), python::steps()].into_iter().flatten().collect()
 }
 
 /// The root of the repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")
+}
+
+/// The folder that cargo builds into, where tools and results of checks are kept as well.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |path| root().join(path))
 }

@@ -3,12 +3,14 @@
 mod bench;
 mod data;
 mod eval;
+mod export;
 mod inspect;
 mod learner;
 mod predict;
 mod setup;
 mod sources;
 mod train;
+mod verify;
 
 use crate::terminal::{Terminal, on_interrupt};
 use anyhow::Result;
@@ -25,6 +27,10 @@ pub(crate) enum Command {
     Eval(eval::Args),
     /// Show what a model is made of and what its bits mean
     Inspect(inspect::Args),
+    /// Write a model's circuit as Verilog, VHDL, BLIF, AIGER, C, Rust, DOT, SVG or JSON
+    Export(export::Args),
+    /// Prove that an exported file computes what the model computes
+    Verify(verify::Args),
     /// Look at data sets, make them, fetch them
     #[command(subcommand)]
     Data(data::Command),
@@ -46,6 +52,8 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Export(args) => export::run(&args, terminal),
+        Command::Verify(args) => verify::run(&args),
         Command::Data(command) => data::run(&command, terminal),
         Command::Bench(args) => bench::run(&args),
         Command::Completions(args) => setup::completions(&args),

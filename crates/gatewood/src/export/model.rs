@@ -92,12 +92,15 @@ pub fn write_model(
     out: &mut impl Write,
 ) -> Result<()> {
     let file = with_facts(model, options);
+    if options.encoder && matches!(format, Format::C | Format::Rust) {
+        return Err(Error::setting(format!("{format} cannot be written with the encoder yet")));
+    }
     if let (Circuit::Grove(grove), Format::C | Format::Rust, true) =
         (model.circuit(), format, has_margins(model, options))
     {
         return super::write_grove(grove, &bit_names(model), format, &file, out);
     }
-    super::write(&smaller(model, options)?, format, &file, out)
+    super::write(&smaller(model, format, options)?, format, &file, out)
 }
 
 /// Writes the header that belongs to the C of a model.
@@ -110,7 +113,7 @@ pub fn write_model_header(model: &Model, options: &ModelOptions, out: &mut impl 
         Circuit::Grove(grove) if has_margins(model, options) => {
             super::write_grove_header(grove, &bit_names(model), &file, out)
         }
-        _ => super::write_header(&smaller(model, options)?, &file, out),
+        _ => super::write_header(&netlist_of(model, options)?, &file, out),
     }
 }
 
@@ -128,9 +131,14 @@ pub fn write_model_test_bench(
     super::write_test_bench(&netlist_of(model, options)?, format, &with_facts(model, options), rows, out)
 }
 
-fn smaller(model: &Model, options: &ModelOptions) -> Result<Netlist> {
+fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
     let netlist = netlist_of(model, options)?;
-    Ok(if options.simplify { netlist.simplify(&SimplifySettings::default())?.netlist } else { netlist })
+    let mut settings = SimplifySettings::default();
+    if matches!(format, Format::C | Format::Rust) {
+        // On a processor a wide LUT costs more than the narrow ones it is made of.
+        settings.merge = 0;
+    }
+    Ok(if options.simplify { netlist.simplify(&settings)?.netlist } else { netlist })
 }
 
 /// Rows to test with: random, each with a share of ones of its own, since circuits that were learned say little

@@ -1,0 +1,106 @@
+//! `gatewood export`: a model's circuit as a file for other tools.
+
+use std::path::{Path, PathBuf};
+
+use crate::terminal::{OutputFile, Terminal, Usage, count};
+use anyhow::{Result, bail};
+use gatewood::circuit::GroveOutputs;
+use gatewood::export::{
+    Format, ModelOptions, netlist_of, test_rows, write_model, write_model_header, write_model_test_bench,
+};
+use gatewood::model::Model;
+
+/// Which model, in which format, where to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The format: verilog, vhdl, blif, aiger, aiger-ascii, c, rust, dot, svg or json [default: that of the file's ending]
+    #[arg(long, value_name = "FORMAT", value_parser = str::parse::<Format>)]
+    to: Option<Format>,
+
+    /// Write to this file instead of standard output; C gets a header beside it
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Read raw columns, and make the encoder's comparisons part of the circuit: C and Rust take numbers and texts, the
+    /// others signed integers
+    #[arg(long)]
+    with_encoder: bool,
+
+    /// Bits behind the point of the numbers that a circuit with its encoder reads [default: none]
+    #[arg(long, value_name = "BITS", requires = "with_encoder")]
+    fraction_bits: Option<u32>,
+
+    /// Register stages of Verilog and VHDL [default: none, all is combinational]
+    #[arg(long, value_name = "STAGES")]
+    pipeline: Option<usize>,
+
+    /// Also write a test bench that checks itself to this file (Verilog and VHDL)
+    #[arg(long, value_name = "FILE")]
+    test_bench: Option<PathBuf>,
+
+    /// Random rows of the test bench
+    #[arg(long, value_name = "N", default_value_t = 256, requires = "test_bench")]
+    rows: usize,
+
+    /// The name of the module, or what the names of functions start with [default: model]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    /// Show one output a class besides the number of the class
+    #[arg(long)]
+    one_hot: bool,
+
+    /// Show a grove's margins besides the class
+    #[arg(long)]
+    margins: bool,
+
+    /// Write the circuit as it was learned, one LUT a gate
+    #[arg(long)]
+    no_simplify: bool,
+}
+
+/// Runs `gatewood export`.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
+    let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    let Some(format) = args.to.or_else(|| Format::from_extension(ending?)) else {
+        bail!(Usage("say the format with --to, or give a file whose ending is that of a format".into()));
+    };
+    let model = Model::load(&args.model)?;
+    let mut options = ModelOptions {
+        encoder: args.with_encoder,
+        outputs: GroveOutputs { one_hot: args.one_hot, margins: args.margins },
+        ..ModelOptions::default()
+    };
+    options.simplify &= !args.no_simplify;
+    options.fraction = args.fraction_bits.unwrap_or(options.fraction);
+    options.file.pipeline = args.pipeline.unwrap_or(options.file.pipeline);
+    if let Some(name) = &args.name {
+        options.file.name.clone_from(name);
+    }
+    let header = args.output.as_deref().filter(|_| format == Format::C).map(|path| path.with_extension("h"));
+    if let Some(header) = &header {
+        options.file.header_file = header.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut out = OutputFile::create(Some(header))?;
+        write_model_header(&model, &options, &mut out)?;
+        out.finish()?;
+    }
+    let mut out = OutputFile::create(args.output.as_deref())?;
+    write_model(&model, format, &options, &mut out)?;
+    out.finish()?;
+    if let Some(path) = &args.test_bench {
+        let inputs = netlist_of(&model, &options)?.inputs();
+        let mut out = OutputFile::create(Some(path))?;
+        let rows = test_rows(args.rows, inputs, 0)?;
+        write_model_test_bench(&model, format, &options, rows.view(), &mut out)?;
+        out.finish()?;
+    }
+    if let Some(path) = &args.output {
+        let gates = count(model.circuit().gates());
+        terminal.remark(&format!("{}: {format} of a circuit of {gates} gates", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The models, their exported files, and what `gatewood verify` says of them.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::tools::{capture, folder};
+use crate::report::Outcome;
+use crate::{root, target};
+
+/// The models, by name.
+pub const MODELS: [&str; 3] = ["tree", "two", "ten"];
+/// The formats that each model is exported to.
+const FILES: [&str; 7] = ["v", "vhd", "blif", "aig", "aag", "c", "rs"];
+/// The stages of the pipelined files.
+pub const STAGES: usize = 3;
+
+/// The command under test, built when it is not up to date.
+fn gatewood() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    capture(Command::new(cargo).args(["build", "--package", "gatewood-cli"]).current_dir(root()))?;
+    Ok(target().join("debug").join("gatewood"))
+}
+
+/// Rows of ten classes: the digits of a seven-segment display, each segment seen three times through noise.
+fn write_digits(path: &Path) -> Result<()> {
+    const SEGMENTS: [u8; 10] = [0x3f, 0x06, 0x5b, 0x4f, 0x66, 0x6d, 0x7d, 0x07, 0x7f, 0x6f];
+    let mut text: String = (0..21).map(|column| format!("s{column},")).collect();
+    text.push_str("label\n");
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..3000 {
+        let digit = random(10) as usize;
+        for column in 0..21 {
+            let bit = SEGMENTS[digit] >> (column % 7) & 1 ^ u8::from(random(6) == 0);
+            write!(text, "{bit},")?;
+        }
+        writeln!(text, "d{digit}")?;
+    }
+    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// Learns the models and writes every file that later checks read.
+pub fn export() -> Result<Outcome> {
+    let (gatewood, folder) = (gatewood()?, folder()?);
+    write_digits(&folder.join("ten.csv"))?;
+    let run = |arguments: &[&str]| capture(Command::new(&gatewood).args(arguments).current_dir(&folder));
+    run(&["train", "mnist35", "--model", "tree", "--arity", "4", "--depth", "4", "-o", "tree.gw"])?;
+    run(&["train", "mnist35", "--rounds", "20", "--arity", "4", "-o", "two.gw"])?;
+    run(&["train", "ten.csv", "--rounds", "3", "--arity", "4", "-o", "ten.gw"])?;
+    let mut outcome = Outcome::default();
+    for name in MODELS {
+        let model = format!("{name}.gw");
+        for ending in FILES {
+            let file = format!("{name}.{ending}");
+            run(&["export", &model, "-o", &file])?;
+            outcome.passed += 1;
+        }
+        let stages = STAGES.to_string();
+        for ending in ["v", "vhd"] {
+            let bench = format!("{name}_test.{ending}");
+            run(&["export", &model, "-o", &format!("{name}.{ending}"), "--test-bench", &bench])?;
+            let (piped, bench) = (format!("{name}_piped.{ending}"), format!("{name}_piped_test.{ending}"));
+            run(&["export", &model, "-o", &piped, "--pipeline", &stages, "--test-bench", &bench])?;
+            outcome.passed += 2;
+        }
+        run(&["export", &model, "-o", &format!("{name}_raw.blif"), "--with-encoder"])?;
+        outcome.passed += 1;
+    }
+    Ok(outcome)
+}
+
+/// Lets the command prove or test its own files, and tell damaged ones apart.
+pub fn verify() -> Result<Outcome> {
+    let (gatewood, folder) = (gatewood()?, folder()?);
+    let mut outcome = Outcome::default();
+    let verify = |name: &str, file: &str| {
+        let arguments = ["verify", &format!("{name}.gw"), file];
+        let output = Command::new(&gatewood).args(arguments).current_dir(&folder).output();
+        output.context("the command does not start")
+    };
+    for name in MODELS {
+        for ending in [".v", ".blif", ".aig", ".aag", ".c", ".rs", "_piped.v", "_raw.blif"] {
+            let file = format!("{name}{ending}");
+            let output = verify(name, &file)?;
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let expected =
+                if matches!(ending, ".c" | ".rs") { "a test, not a proof" } else { "equal: proven" };
+            if output.status.success() && said.contains(expected) {
+                outcome.passed += 1;
+            } else {
+                let error = String::from_utf8_lossy(&output.stderr).into_owned();
+                outcome.failed.push(format!("{file}: {said}{error}"));
+            }
+        }
+        let damaged = format!("{name}_damaged.blif");
+        damage(&folder.join(format!("{name}.blif")), &folder.join(&damaged))?;
+        let output = verify(name, &damaged)?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        match output.status.code() {
+            Some(1) if said.starts_with("differs") => outcome.passed += 1,
+            _ => outcome.failed.push(format!("{damaged} is not told apart: {said}")),
+        }
+    }
+    Ok(outcome)
+}
+
+/// Copies a BLIF file with its last output inverted.
+fn damage(from: &Path, to: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(from).with_context(|| format!("{} cannot be read", from.display()))?;
+    let (before, _) = text.rsplit_once("1 1\n.end").context("the file does not end in an output")?;
+    std::fs::write(to, format!("{before}0 1\n.end\n")).context("the damaged file cannot be written")
+}
