@@ -43,6 +43,7 @@ pub fn verilator() -> Result<Outcome> {
 
 fn verilate(home: &Path, folder: &Path, bench: &str) -> Result<String> {
     let made = folder.join(format!("{bench}_verilated"));
+    // The package does not say how its C++ compiler includes a precompiled header, so the flag for it is given.
     capture(
         Command::new(home.join("bin").join("verilator_bin"))
             .args([

@@ -108,7 +108,7 @@ pub(super) fn write_test_bench(
         out,
         "// Sends {count} rows through {name}; prints PASSED, or each row that differs and FAILED"
     )?;
-    writeln!(out, "`timescale 1ns / 1ns\nmodule {name}_test;")?;
+    writeln!(out, "module {name}_test;")?;
     writeln!(out, "    reg [{}:0] x;\n    wire [{}:0] y;", inputs - 1, outputs - 1)?;
     writeln!(out, "    reg [{}:0] rows [0:{}];", inputs - 1, count - 1)?;
     writeln!(out, "    reg [{}:0] expected [0:{}];", outputs - 1, count - 1)?;
