@@ -22,8 +22,9 @@ fn main() -> gatewood::Result<()> {
     let encoded = start.elapsed();
     let bit_bytes = bits.columns() * bits.column(0).len() * 8;
     println!(
-        "{{\"rows\":{},\"columns\":{},\"classes\":{},\"bits\":{},\"bit_mb\":{:.1},\"read_seconds\":{:.3},\"fit_seconds\":{:.3},\
+        "{{\"header\":{},\"rows\":{},\"columns\":{},\"classes\":{},\"bits\":{},\"bit_mb\":{:.1},\"read_seconds\":{:.3},\"fit_seconds\":{:.3},\
          \"transform_seconds\":{:.3},\"seconds\":{:.3},\"peak_mb\":{:.1}}}",
+        table.is_named(),
         table.rows(),
         table.columns(),
         labels.classes().len(),

@@ -52,6 +52,13 @@ impl Text<'_> {
 pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<Table> {
     let mut text = Text { reader, bytes: Vec::new(), at: 0, ended: false };
     text.read_on()?;
+    // To tell how the text is written takes two lines.
+    while !text.ended
+        && text.bytes.len() < LONGEST
+        && text.bytes.iter().filter(|&&byte| byte == b'\n').count() < 2
+    {
+        text.read_on()?;
+    }
     match text.bytes.as_slice() {
         [0xef, 0xbb, 0xbf, ..] => text.at = 3,
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
@@ -143,14 +150,14 @@ impl Rows<'_> {
                     self.begin(&text.bytes, &fields)?;
                     if !self.header {
                         self.jumps.push((0, self.line));
-                        line_of_next_row = self.line + lines;
+                        line_of_next_row = self.line + 1;
                         self.push(&text.bytes, &fields)?;
                     }
                 } else {
                     if self.line != line_of_next_row {
                         self.jumps.push((self.count, self.line));
                     }
-                    line_of_next_row = self.line + lines;
+                    line_of_next_row = self.line + 1;
                     self.push(&text.bytes, &fields)?;
                 }
             }
@@ -171,7 +178,8 @@ impl Rows<'_> {
             }
             self.names = Some(unique(fields.iter().map(|field| shown(text, *field)).collect()));
         }
-        self.columns = (0..fields.len()).map(|column| ColumnBuilder::new(self.wanted(column))).collect();
+        self.columns =
+            (0..fields.len()).map(|column| ColumnBuilder::new(self.wanted(column, fields.len()))).collect();
         Ok(())
     }
 
@@ -179,8 +187,10 @@ impl Rows<'_> {
         self.names.as_ref().map_or_else(|| format!("column_{}", column + 1), |names| names[column].clone())
     }
 
-    fn wanted(&self, column: usize) -> Option<Kind> {
-        if self.options.kinds.is_empty() {
+    fn wanted(&self, column: usize, columns: usize) -> Option<Kind> {
+        // Without names, positions tell which is which, and a label that stands among the columns shifts them.
+        let shifted = self.names.is_none() && self.options.width.is_some_and(|width| width != columns);
+        if self.options.kinds.is_empty() || shifted {
             return None;
         }
         // Bits and pixels are written as numbers.
@@ -291,7 +301,7 @@ fn plural(count: usize, what: &str) -> String {
 /// A field without the spaces around it, or the carriage return after it.
 #[inline]
 fn trim(text: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
-    let space = |byte: u8| matches!(byte, b' ' | b'\r' | b'\t');
+    let space = |byte: u8| matches!(byte, b' ' | b'\r' | b'\t' | b'\n');
     while start < end && space(text[start]) {
         start += 1;
     }

@@ -11,6 +11,8 @@ pub(crate) struct Dictionary {
     /// A power of two of slots; a code of zero is an empty slot, others are one more than the code.
     slots: Vec<(u64, u32)>,
     texts: Strings,
+    /// The last short field and its code: columns often repeat themselves.
+    last: Option<(u64, u32)>,
 }
 
 /// A field as a key: up to seven bytes as they are with their number on top, more as a hash.
@@ -63,7 +65,17 @@ impl Dictionary {
     #[inline]
     pub(crate) fn code(&mut self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         let key = match text.get(start..).and_then(|rest| rest.first_chunk::<8>()) {
-            Some(&eight) if end - start <= 7 => key_of_short(eight, end - start),
+            Some(&eight) if end - start <= 7 => {
+                let key = key_of_short(eight, end - start);
+                match self.last {
+                    Some((last, code)) if last == key => return Some(code),
+                    _ => {
+                        let code = self.find(key, &[]).or_else(|| self.insert(key, &text[start..end]))?;
+                        self.last = Some((key, code));
+                        return Some(code);
+                    }
+                }
+            }
             _ => key_of(&text[start..end]),
         };
         if let Some(code) = self.find(key, &text[start..end]) {

@@ -1,14 +1,24 @@
 //! Readers of the file formats rows come in.
 
+mod arrow;
+mod arrow_schema;
 pub(crate) mod bytes;
 mod cifar;
 mod column;
 mod csv;
 mod dictionary;
+mod flatbuffer;
 mod idx;
+mod libsvm;
+mod npy;
+mod npy_header;
+mod npz;
 mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod pla;
 mod scan;
+mod sink;
 mod sniff;
 mod table;
 

@@ -1,13 +1,14 @@
 //! Files of rows to tables.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
 use gatewood::encode::{Column, Encoder, Kind, Table};
 use gatewood::{Error, Result};
 
-use super::{csv, open, unpack};
+use super::bytes::read_whole;
+use super::{arrow, csv, libsvm, npy, npz, open, unpack};
 
 /// How a file of rows is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +91,38 @@ pub fn read_rows(source: &str, options: &ReadOptions) -> Result<RawRows> {
     } else {
         (source, open(Path::new(source))?)
     };
+    #[cfg(feature = "parquet")]
+    if source != "-"
+        && matches!(options.format, None | Some(Format::Parquet))
+        && let Some(file) = plain_parquet(source)
+    {
+        // Read from its place, not through memory.
+        drop(reader);
+        let table = super::parquet::read_parquet(file).map_err(|error| error.at(place))?;
+        return Ok(RawRows { table, label: None });
+    }
     read_rows_from(&mut *reader, place, options).map_err(|error| error.at(place))
+}
+
+/// The file, if it is a Parquet file that is not packed.
+#[cfg(feature = "parquet")]
+fn plain_parquet(path: &str) -> Option<std::fs::File> {
+    use std::io::{Read, Seek};
+    let mut file = std::fs::File::open(path).ok()?;
+    let mut start = [0; 4];
+    file.read_exact(&mut start).ok()?;
+    file.rewind().ok()?;
+    (start == *b"PAR1").then_some(file)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_table(bytes: Vec<u8>) -> Result<Table> {
+    super::parquet::read_parquet(bytes::Bytes::from(bytes))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_table(_: Vec<u8>) -> Result<Table> {
+    Err(Error::file("this is a Parquet file, and Parquet was left out when this program was built"))
 }
 
 /// Reads rows from a stream that is unpacked already. `name` tells the format where its first bytes do not.
@@ -100,16 +132,25 @@ pub fn read_rows(source: &str, options: &ReadOptions) -> Result<RawRows> {
 pub fn read_rows_from(reader: &mut dyn BufRead, name: &str, options: &ReadOptions) -> Result<RawRows> {
     let start = reader.fill_buf().map_err(|error| Error::io(error.to_string()))?;
     let format = options.format.unwrap_or_else(|| format_of(name, start));
-    let reader: &mut dyn Read = reader;
     match format {
         Format::Csv => {
             let mut options = options.clone();
             if bare_name(name).ends_with(".tsv") {
                 options.delimiter = options.delimiter.or(Some(b'\t'));
             }
-            Ok(RawRows { table: csv::read_csv(reader, &options)?, label: None })
+            Ok(RawRows { table: csv::read_csv(&mut { reader }, &options)?, label: None })
         }
-        _ => Err(Error::file("this format is not read yet")),
+        Format::Libsvm => libsvm::read_libsvm(reader, options),
+        Format::Npy => {
+            Ok(RawRows { table: npy::read_npy(&mut { reader }, true)?.into_table()?, label: None })
+        }
+        Format::Npz => npz::read_npz(reader, options),
+        Format::Arrow => Ok(RawRows { table: arrow::read_arrow(reader)?, label: None }),
+        Format::Parquet => {
+            let mut bytes = Vec::new();
+            read_whole(&mut { reader }, &mut bytes)?;
+            parquet_table(bytes).map(|table| RawRows { table, label: None })
+        }
     }
 }
 
@@ -135,7 +176,7 @@ fn format_of(name: &str, start: &[u8]) -> Format {
     }
     let name = bare_name(name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    if ends(&[".libsvm", ".svm", ".svmlight"]) {
+    if ends(&[".libsvm", ".svm", ".svmlight"]) || libsvm::looks_like_libsvm(start) {
         Format::Libsvm
     } else if ends(&[".npy"]) {
         Format::Npy

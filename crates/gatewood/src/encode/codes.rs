@@ -70,6 +70,19 @@ impl Codes {
         (0..self.len()).map(|row| self.get(row))
     }
 
+    /// How many rows have each code under `codes`.
+    pub fn counts(&self, codes: usize) -> Vec<usize> {
+        match self {
+            Self::U8(rows) => count(rows, codes),
+            Self::U16(rows) => count(rows, codes),
+            Self::U32(rows) => {
+                let mut counts = vec![0; codes];
+                rows.iter().for_each(|&code| counts[code as usize] += 1);
+                counts
+            }
+        }
+    }
+
     /// The largest code, if there is any.
     pub fn max(&self) -> Option<usize> {
         match self {
@@ -88,6 +101,19 @@ impl Codes {
             Self::U32(codes) => Self::U32(rows.iter().map(|&row| codes[row]).collect()),
         }
     }
+}
+
+/// Counts in four places in turn, so that equal neighbours do not wait for each other.
+fn count<T: Copy + Into<usize>>(rows: &[T], codes: usize) -> Vec<usize> {
+    let mut counts = vec![[0usize; 4]; codes];
+    let (fours, rest) = rows.as_chunks::<4>();
+    for four in fours {
+        for (place, &code) in four.iter().enumerate() {
+            counts[code.into()][place] += 1;
+        }
+    }
+    rest.iter().for_each(|&code| counts[code.into()][0] += 1);
+    counts.into_iter().map(|places| places.iter().sum()).collect()
 }
 
 impl Default for Codes {

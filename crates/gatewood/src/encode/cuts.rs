@@ -6,7 +6,13 @@
 /// `values` are ascending and distinct, each with the number of rows that hold it. A value that holds more than its share of the
 /// rows gets a place of its own, and the others share what is left. Each threshold is finite and separates: the value
 /// before it is not greater, the value after it is.
-pub(super) fn quantile_cuts(values: &[(f64, usize)], most: usize) -> Vec<f64> {
+///
+/// `between` picks the threshold between two values.
+pub(super) fn quantile_cuts(
+    values: &[(f64, usize)],
+    most: usize,
+    between: impl Fn(f64, f64) -> Option<f64>,
+) -> Vec<f64> {
     let gaps = values.len().saturating_sub(1);
     if gaps <= most {
         return values.windows(2).filter_map(|pair| between(pair[0].0, pair[1].0)).collect();
@@ -38,7 +44,7 @@ pub(super) fn quantile_cuts(values: &[(f64, usize)], most: usize) -> Vec<f64> {
 }
 
 /// A short number close to the middle of two: not less than `lower`, less than `upper`. `None` when no finite one is.
-fn between(lower: f64, upper: f64) -> Option<f64> {
+pub(super) fn between(lower: f64, upper: f64) -> Option<f64> {
     let separates = |cut: f64| cut.is_finite() && lower <= cut && cut < upper;
     let (from, to) = (lower.max(f64::MIN), upper.min(f64::MAX));
     let middle = from / 2.0 + to / 2.0;
@@ -47,6 +53,16 @@ fn between(lower: f64, upper: f64) -> Option<f64> {
         .filter_map(|digits| format!("{middle:.digits$e}").parse().ok())
         .find(|&cut: &f64| separates(cut) && (cut - middle).abs() <= slack)
         .or_else(|| [middle, lower, from].into_iter().find(|&cut| separates(cut)))
+}
+
+/// A moment close to the middle of two, at midnight or on the hour or minute where that separates them too.
+pub(super) fn between_moments(lower: f64, upper: f64) -> Option<f64> {
+    let middle = lower / 2.0 + upper / 2.0;
+    [86_400.0, 3600.0, 60.0, 1.0]
+        .map(|unit| (middle / unit).floor() * unit)
+        .into_iter()
+        .find(|&cut| lower <= cut && cut < upper && middle - cut <= (upper - lower) * 0.25)
+        .or_else(|| between(lower, upper))
 }
 
 #[cfg(test)]
@@ -88,7 +104,7 @@ mod tests {
                     _ => values.push((value, 1)),
                 }
             }
-            let cuts = quantile_cuts(&values, most);
+            let cuts = quantile_cuts(&values, most, between);
             prop_assert_eq!(cuts.len(), most.min(values.len() - 1));
             prop_assert!(cuts.windows(2).all(|pair| pair[0] < pair[1]));
             // Each cut has values on both sides, and no two cuts part the values alike.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::cuts::quantile_cuts;
+use super::cuts::{between, between_moments, quantile_cuts};
 use super::prune::{Verdict, prune};
 use super::{
-    BitMeaning, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues, Input,
-    Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, words,
+    BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
+    Input, Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, words,
 };
 use crate::{Error, Result};
 
@@ -132,11 +132,7 @@ fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
     let nth = |index: usize| rows.map_or(index, |rows| rows[index]);
     let mut values: Vec<(f64, usize)> = match numbers {
         Numbers::Coded { codes, values } => {
-            let mut counts = vec![0usize; values.len()];
-            match rows {
-                Some(rows) => rows.iter().for_each(|&row| counts[codes.get(row)] += 1),
-                None => codes.iter().for_each(|code| counts[code] += 1),
-            }
+            let counts = code_counts(codes, values.len(), rows);
             values.iter().copied().zip(counts).filter(|value| value.1 > 0).collect()
         }
         Numbers::Sparse { values, .. } if rows.is_none() => {
@@ -172,6 +168,14 @@ fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
     Distinct { values, missing, rows }
 }
 
+/// How many of the rows have each code.
+fn code_counts(codes: &Codes, distinct: usize, rows: Option<&[usize]>) -> Vec<usize> {
+    let Some(rows) = rows else { return codes.counts(distinct) };
+    let mut counts = vec![0; distinct];
+    rows.iter().for_each(|&row| counts[codes.get(row)] += 1);
+    counts
+}
+
 fn offer_numbers(
     name: &str,
     numbers: &Numbers,
@@ -203,7 +207,7 @@ fn offer_numbers(
         let tests = values.iter().map(|value| Test::Equals(value.0)).chain(missing).collect();
         return Offer::new(tests, Outcome::Values);
     }
-    let tests = quantile_cuts(values, most).into_iter().map(Test::Above).chain(missing).collect();
+    let tests = quantile_cuts(values, most, between).into_iter().map(Test::Above).chain(missing).collect();
     Offer::new(tests, Outcome::Thresholds)
 }
 
@@ -227,7 +231,8 @@ fn is_identifier(name: &str, found: &Distinct, rows: usize) -> bool {
 fn offer_dates(moments: &Numbers, rows: Option<&[usize]>, most: usize) -> Offer {
     let found = distinct(moments, rows);
     let values = &found.values;
-    let mut tests: Vec<Test> = quantile_cuts(values, most).into_iter().map(Test::Above).collect();
+    let mut tests: Vec<Test> =
+        quantile_cuts(values, most, between_moments).into_iter().map(Test::Above).collect();
     if let (Some(first), Some(last)) = (values.first(), values.last()) {
         let days = (last.0 - first.0) / DAY;
         let mut part = |part: DatePart, thresholds: std::ops::Range<u8>| {
@@ -257,11 +262,7 @@ fn offer_texts(
     most_words: usize,
     treatment: Option<Treatment>,
 ) -> Offer {
-    let mut counts = vec![0usize; texts.distinct()];
-    match rows {
-        Some(rows) => rows.iter().for_each(|&row| counts[texts.codes().get(row)] += 1),
-        None => texts.codes().iter().for_each(|code| counts[code] += 1),
-    }
+    let counts = code_counts(texts.codes(), texts.distinct(), rows);
     let mut missing = 0;
     let mut found: Vec<(&str, usize)> = Vec::new();
     for (code, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
