@@ -158,7 +158,7 @@ def test_packed_bits_are_not_copied():
         result = subprocess.run([sys.executable, "-c", NOT_COPIED, how], capture_output=True, text=True, check=True)
         grown[how] = int(result.stdout)
     # The measure sees a copy, and there is none.
-    assert grown["copy"] > 250 << 20
+    assert grown["copy"] > 150 << 20
     assert grown["plain"] < 60 << 20
 
 
