@@ -3,7 +3,9 @@
 use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
 use gatewood::circuit::Tree;
-use gatewood::learn::{Criterion, Ignore, Observer, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};
+use gatewood::learn::{
+    Criterion, Ignore, Judge, Observer, TreeSettings, Unseen, fit_tree, fit_tree_at, reference,
+};
 use gatewood::random::{Purpose, Stream};
 use proptest::prelude::*;
 
@@ -65,13 +67,14 @@ proptest! {
     #[test]
     fn climbing_equals_the_definition(
         count in 2usize..300, columns in 1usize..12, arity in 2usize..=4, depth in 1usize..=3, height in 1usize..=3,
-        climb in 1u64..120, accuracy: bool, zero: bool, seed: u64,
+        climb in 1u64..120, accuracy: bool, zero: bool, not_worse: bool, seed: u64,
     ) {
         let (bits, labels) = rows(count, columns, seed);
         let settings = TreeSettings {
             arity, depth, height: height.min(depth), climb, seed,
             criterion: if accuracy { Criterion::Accuracy } else { Criterion::InformationGain },
             unseen: if zero { Unseen::Zero } else { Unseen::Prior },
+            judge: if not_worse { Judge::NotWorse } else { Judge::Better },
             ..TreeSettings::default()
         };
         let expected = reference::fit_tree(bits.view(), &labels, &settings).unwrap();
@@ -83,10 +86,13 @@ proptest! {
 fn wide_gates_equal_the_definition() {
     for (arity, depth, climb) in [(8, 2, 60), (9, 2, 60), (11, 1, 40), (12, 2, 10)] {
         let (bits, labels) = rows(700, 40, arity as u64);
-        let settings =
-            TreeSettings { arity, depth, climb, height: depth.min(2), seed: 3, ..TreeSettings::default() };
-        let expected = reference::fit_tree(bits.view(), &labels, &settings).unwrap();
-        check_all_ways(&bits, &labels, &settings, &expected);
+        for judge in [Judge::Better, Judge::NotWorse] {
+            let height = depth.min(2);
+            let settings =
+                TreeSettings { arity, depth, climb, height, judge, seed: 3, ..TreeSettings::default() };
+            let expected = reference::fit_tree(bits.view(), &labels, &settings).unwrap();
+            check_all_ways(&bits, &labels, &settings, &expected);
+        }
     }
 }
 

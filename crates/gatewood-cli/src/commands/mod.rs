@@ -6,6 +6,7 @@ mod eval;
 mod export;
 mod inspect;
 mod learner;
+mod paper;
 mod predict;
 mod setup;
 mod sources;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Data(data::Command),
     /// Measure this machine: counting, learning, climbing and running, beside the popcount ceiling
     Bench(bench::Args),
+    /// Run the tables of the paper again, ours beside the paper's
+    Paper(paper::Args),
     /// Print the completions of a shell: gatewood completions bash > …/bash-completion/completions/gatewood
     #[command(hide = true)]
     Completions(setup::CompletionsArgs),
@@ -56,6 +59,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
         Command::Verify(args) => verify::run(&args),
         Command::Data(command) => data::run(&command, terminal),
         Command::Bench(args) => bench::run(&args),
+        Command::Paper(args) => paper::run(&args, terminal),
         Command::Completions(args) => setup::completions(&args),
         Command::Man(args) => setup::man(&args),
     }

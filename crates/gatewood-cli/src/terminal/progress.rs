@@ -33,6 +33,11 @@ impl Bar {
         self.bar.set_length(total);
         self.bar.set_position(done);
     }
+
+    /// Changes what the bar says.
+    pub(crate) fn say(&self, what: &str) {
+        self.bar.set_message(what.to_owned());
+    }
 }
 
 impl Drop for Bar {

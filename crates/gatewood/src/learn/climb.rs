@@ -1,12 +1,13 @@
 //! Hill climbing on the leaves of one subtree.
 //!
 //! A trial gives one leaf another column and refits the gates on the path from it to the judge, the gate at the top
-//! of the subtree. It is kept when the judge's score gets strictly better. Only one input of each gate on the path
+//! of the subtree. It is kept when the judge's score gets strictly better, or as [`Judge`] says. Only one input of each gate on the path
 //! changes, so half of its and-counts are known and the other half are counted anew. When the output of a refitted gate
 //! is what it was before, nothing above can change and the trial ends there.
 
 use std::cell::RefCell;
 
+use super::Judge;
 use super::gate::Fit;
 use super::greedy::{Branch, Column, Grower};
 use crate::Result;
@@ -130,12 +131,13 @@ impl<'a> Climber<'a> {
         Ok(climber)
     }
 
-    /// Gives a leaf another column, if that makes the judge better.
+    /// Gives a leaf another column, if the judge is for it.
     fn trial(&mut self, leaf: usize, column: u32) -> bool {
         let (arity, height) = (self.grower.settings.arity, self.grower.settings.height);
         let mut place = leaf;
         let mut path = std::mem::take(&mut self.path);
-        let mut better = false;
+        // The levels to be changed; none while the trial is not to be kept.
+        let mut kept = 0;
         for level in 1..=height {
             let (below, here) = path.split_at_mut(level);
             let here = &mut here[0];
@@ -149,24 +151,30 @@ impl<'a> Climber<'a> {
             self.recount(level, gate, input, changed, ones, &mut here.and_counts);
             here.fit = self.fit(level, &mut here.and_counts, &mut here.table);
             if level == height {
-                better = here.fit.score > self.gates[gate].fit.score;
+                if self.grower.keeps(&self.gates[gate].fit, &here.fit) {
+                    kept = height;
+                }
                 break;
             }
             self.evaluate(level, gate, &here.table, Some((input, changed)), &mut here.column.words);
             if here.column.words == self.gates[gate].column.words {
+                // Nothing above changes, so the judge gets neither better nor worse.
+                if self.grower.settings.judge == Judge::NotWorse {
+                    kept = level;
+                }
                 break;
             }
         }
-        if better {
+        if kept > 0 {
             self.leaves[leaf] = column;
             let mut place = leaf;
-            for (level, refitted) in path.iter_mut().enumerate().skip(1) {
+            for (level, refitted) in path.iter_mut().enumerate().take(kept + 1).skip(1) {
                 place /= arity;
                 std::mem::swap(&mut self.gates[self.starts[level] + place], refitted);
             }
         }
         self.path = path;
-        better
+        kept > 0
     }
 
     /// The columns a gate reads.

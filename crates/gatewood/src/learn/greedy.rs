@@ -2,7 +2,7 @@
 
 use super::climb::climb;
 use super::gate::{Fit, GateFitter};
-use super::{Criterion, Tracker, TrainingView, TreeSettings};
+use super::{Criterion, Judge, Tracker, TrainingView, TreeSettings};
 use crate::bits::AlignedWords;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{MAX_ARITY, TruthTable};
@@ -146,6 +146,18 @@ impl Grower<'_> {
         let criterion =
             if level == self.settings.depth { Criterion::Accuracy } else { self.settings.criterion };
         self.fitter.fit(criterion, zeros, ones, table)
+    }
+
+    /// Whether a trial that changes the judge's fit is kept.
+    pub(super) fn keeps(&self, before: &Fit, after: &Fit) -> bool {
+        match self.settings.judge {
+            Judge::Better => after.score > before.score,
+            // Rows got right are the ones of class 1 less those of class 0, and a constant.
+            Judge::NotWorse => {
+                let right = |fit: &Fit| i64::from(fit.ones[1]) - i64::from(fit.ones[0]);
+                right(after) >= right(before)
+            }
+        }
     }
 
     /// Gates of a full subtree.

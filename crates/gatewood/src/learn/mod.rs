@@ -19,7 +19,7 @@ mod view;
 
 pub use boost::{CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at};
 pub use progress::{Ignore, Observer, Progress};
-pub use settings::{Criterion, TreeSettings, Unseen};
+pub use settings::{Criterion, Judge, TreeSettings, Unseen};
 pub use tree::{fit_tree, fit_tree_at};
 pub use view::TrainingView;
 

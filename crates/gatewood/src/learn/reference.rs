@@ -5,7 +5,7 @@
 
 use super::gate::{Fit, GateFitter};
 use super::tree::{random_leaves, trials_by_subtree};
-use super::{Criterion, TreeSettings};
+use super::{Criterion, Judge, TreeSettings};
 use crate::Result;
 use crate::bits::BitView;
 use crate::circuit::{Shape, Tree, TruthTable};
@@ -91,7 +91,13 @@ impl Learner<'_> {
             let fitted: Vec<Fitted> =
                 outputs.chunks(self.settings.arity).map(|inputs| self.gate(level, inputs)).collect();
             if level == self.settings.height {
-                return fitted[0].fit.score;
+                return match self.settings.judge {
+                    Judge::Better => fitted[0].fit.score,
+                    Judge::NotWorse => {
+                        let right = fitted[0].outputs.iter().zip(self.labels);
+                        right.filter(|&(&output, &label)| output == (label == 1)).count() as i64
+                    }
+                };
             }
             outputs = fitted.into_iter().map(|gate| gate.outputs).collect();
         }
@@ -111,7 +117,7 @@ impl Learner<'_> {
             let before = std::mem::replace(&mut leaves[leaf], column);
             leaves[leaf] += u32::from(column >= before);
             let changed = self.judge(leaves);
-            if changed > score {
+            if changed > score || changed == score && self.settings.judge == Judge::NotWorse {
                 score = changed;
             } else {
                 leaves[leaf] = before;

@@ -27,6 +27,23 @@ pub enum Unseen {
     Zero,
 }
 
+/// When a trial of hill climbing is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judge {
+    /// When the judge's criterion gets better.
+    #[default]
+    Better,
+    /// Unless the judge gets fewer rows right. This is what reproduces the paper's tables.
+    NotWorse,
+}
+
+impl Judge {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The settings of the paper's tree.
 ///
 /// ```
@@ -46,6 +63,9 @@ pub struct TreeSettings {
     pub climb: u64,
     /// Levels above the leaves at which a trial is judged.
     pub height: usize,
+    /// When a trial is kept.
+    #[serde(default, skip_serializing_if = "Judge::is_default")]
+    pub judge: Judge,
     /// How inner gates choose their tables.
     pub criterion: Criterion,
     /// What gates say at addresses without rows.
@@ -64,6 +84,7 @@ impl Default for TreeSettings {
             depth: 8,
             climb: 0,
             height: 3,
+            judge: Judge::default(),
             criterion: Criterion::default(),
             unseen: Unseen::default(),
             seed: 0,
