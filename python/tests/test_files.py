@@ -140,6 +140,5 @@ def test_python_and_the_command_write_the_same_file(kind, tmp_path):
     model.set_params(encode=None).fit(table.drop(columns="kind"), table["kind"])
     model.save(tmp_path / "python.gw", data="rows.csv")
     written = train("rows.csv")
-    theirs = gatewood.load(tmp_path / "command.gw").summary()
-    assert model.summary() | {"provenance": None} == theirs | {"provenance": None}
+    assert gatewood.load(tmp_path / "python.gw").summary() == gatewood.load(tmp_path / "command.gw").summary()
     assert (tmp_path / "python.gw").read_bytes() == written
