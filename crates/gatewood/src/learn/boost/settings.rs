@@ -223,7 +223,11 @@ impl Defaults {
             rounds: 500,
             folds,
             learning_rate: if huge { 0.3 } else { 0.1 },
-            sample: if huge { 1 << 16 } else { (2 * rows).next_multiple_of(512).clamp(1024, 8192) },
+            sample: if huge {
+                1 << 16
+            } else {
+                (2 * rows).next_multiple_of(512).clamp(1024, if two { 16384 } else { 8192 })
+            },
         }
     }
 
