@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use crate::terminal::{Grid, count, print, share};
 use anyhow::Result;
+use gatewood::circuit::NetlistSize;
+use gatewood::export::{ModelOptions, netlist_of};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
 
@@ -18,6 +20,10 @@ pub(crate) struct Args {
     /// List all bits that are read, not only those read most
     #[arg(long)]
     all: bool,
+
+    /// Count the LUTs of this many inputs, 4 or 6 for most chips, that the circuit takes in hardware, and their levels
+    #[arg(long, value_name = "INPUTS")]
+    luts: Option<usize>,
 
     /// Print one JSON object and nothing else
     #[arg(long)]
@@ -41,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     leaves.iter().for_each(|&bit| *reads.entry(bit).or_default() += 1);
     let mut by_use: Vec<(u32, usize)> = reads.into_iter().collect();
     by_use.sort_by_key(|&(bit, times)| (std::cmp::Reverse(times), bit));
+    let luts = args.luts.map(|inputs| Luts::count(&model, inputs)).transpose()?;
     if args.json {
         let bits: Vec<_> = by_use
             .iter()
@@ -63,6 +70,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if let Circuit::Grove(grove) = circuit {
             value["trees"] = json!(grove.trees().len());
         }
+        if let Some(luts) = &luts {
+            value["luts"] = luts.json();
+        }
         return print(&format!("{value}\n"));
     }
     let provenance = model.provenance();
@@ -79,6 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         put("label", label.into());
     }
     put("gates", count(circuit.gates()));
+    if let Some(luts) = &luts {
+        put(&format!("LUT{}", luts.inputs), luts.say());
+    }
     put("leaves", count(leaves.len()));
     put("bits", format!("reads {} of {}", count(by_use.len()), count(circuit.inputs())));
     put("columns", count(model.encoder().width()));
@@ -115,6 +128,43 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         text += &format!("  … and {} more: --all lists them\n", count(by_use.len() - shown));
     }
     print(&text)
+}
+
+/// What a circuit takes in hardware.
+struct Luts {
+    inputs: usize,
+    circuit: NetlistSize,
+    /// With the comparisons of the encoder; nothing when they cannot be part of a circuit.
+    with_encoder: Option<NetlistSize>,
+}
+
+impl Luts {
+    fn count(model: &Model, inputs: usize) -> Result<Self> {
+        let size = |encoder: bool| -> gatewood::Result<NetlistSize> {
+            let options = ModelOptions { encoder, ..ModelOptions::default() };
+            Ok(netlist_of(model, &options)?.map_to_luts(inputs)?.size())
+        };
+        Ok(Self { inputs, circuit: size(false)?, with_encoder: size(true).ok() })
+    }
+
+    fn say(&self) -> String {
+        let size = |size: &NetlistSize| format!("{} in {} levels", count(size.luts), size.depth);
+        let with_encoder = match &self.with_encoder {
+            Some(with_encoder) => format!("with the encoder {}", size(with_encoder)),
+            None => "the encoder not counted".into(),
+        };
+        format!("{}; {with_encoder}", size(&self.circuit))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "inputs": self.inputs,
+            "luts": self.circuit.luts,
+            "levels": self.circuit.depth,
+            "luts_with_encoder": self.with_encoder.map(|size| size.luts),
+            "levels_with_encoder": self.with_encoder.map(|size| size.depth),
+        })
+    }
 }
 
 /// What each column is worth to the circuit, the most first.
