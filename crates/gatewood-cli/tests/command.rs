@@ -292,6 +292,41 @@ fn control_c_leaves_no_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    good(folder.path(), "train mnist35 --model tree --depth 2 -o m.gw");
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = gatewood(folder.path()).args(["predict", "m.gw", "mnist35"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("error: standard output cannot be written to: No space left"));
+}
+
+#[test]
+fn groves_have_rounds_probabilities_and_an_area() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "train mnist35 --rounds 30 --json -o m.gw";
+    let value = json(&good(folder.path(), words));
+    assert_eq!((&value["rounds"], &value["vote_bits"]), (&30.into(), &8.into()));
+    assert!(value["test_error"].as_f64().unwrap() < 0.06, "{value}");
+    let value = json(&good(folder.path(), "eval m.gw mnist35 --json"));
+    assert!(value["auc"].as_f64().unwrap() > 0.97, "{value}");
+    let rows = good(folder.path(), "predict m.gw mnist35 --proba");
+    let second: Vec<&str> = rows.lines().nth(1).unwrap().split(',').collect();
+    let sum: f64 = second[2..].iter().map(|p| p.parse::<f64>().unwrap()).sum();
+    assert!(rows.starts_with("row,class,p_3,p_5\n") && (sum - 1.0).abs() < 1e-5, "{second:?}");
+    let stopped = json(&good(folder.path(), "train mnist35 --rounds 30 --patience 3 --json"));
+    assert!(stopped["rounds"].as_u64().unwrap() <= 30);
+    let many = json(&good(folder.path(), "train cubes:train=300,test=0 --rounds 3 --json"));
+    assert_eq!(many["rounds"], 3);
+    assert_eq!(bad(folder.path(), "train mnist35 --height 2").0, 2);
+    assert_eq!(
+        bad(folder.path(), "train mnist35 --model tree --rounds 2"),
+        (2, "error: --rounds goes with --model grove\n".into())
+    );
+}
+
 #[test]
 fn help_completions_and_manual_are_there() {
     let folder = tempfile::tempdir().unwrap();

@@ -89,7 +89,7 @@ pub struct Dataset {
     pub encode: EncodeSettings,
     /// Where the rows and the split come from, in a sentence.
     pub source: String,
-    /// Under what terms they may be used, as far as known.
+    /// Under what terms they may be used, as far as known; empty for a file of the user's.
     pub licence: String,
 }
 

@@ -183,7 +183,12 @@ fn info(args: &InfoArgs) -> Result<()> {
         return print(&format!("{value}\n"));
     }
     let mut text = format!("{}\n", dataset.name);
-    text += &format!("split: {}\nlicence: {}\n\n", dataset.source, dataset.licence);
+    if dataset.licence.is_empty() {
+        text += &dataset.label.as_ref().map_or(String::new(), |label| format!("label: {label}\n"));
+    } else {
+        text += &format!("split: {}\nlicence: {}\n", dataset.source, dataset.licence);
+    }
+    text += "\n";
     text += &balance(&dataset);
     text += "\n";
     match dataset.image {

@@ -224,7 +224,9 @@ fn summary(
         };
         text += &format!("{}: {classes}, {} bits{raw}\n", dataset.name, count(circuit.inputs()));
         let left_out = tested.trained.encoding.as_ref().map(EncodeReport::dropped).unwrap_or_default();
-        if !left_out.is_empty() {
+        if dataset.image.is_some() && !left_out.is_empty() {
+            text += &format!("left out: {} pixels that hardly ever change\n", count(left_out.len()));
+        } else if !left_out.is_empty() {
             let mut names: Vec<&str> = left_out.iter().take(8).map(|column| column.name.as_str()).collect();
             let more = format!("and {} more", left_out.len().saturating_sub(8));
             if left_out.len() > 8 {
@@ -267,10 +269,10 @@ fn summary(
             text += &format!("wrote {path} ({})\n\nnext: gatewood inspect {path}\n", bytes(size));
             text += &format!("      gatewood predict {path} ROWS -o classes.csv\n");
         }
-        _ => text += &format!("\nnext: gatewood train {} -o model.gw    keeps the model\n", args.data),
+        _ => text += "\nnext: -o model.gw keeps the model for gatewood predict, eval and inspect\n",
     }
     if tested.test.is_none() {
-        text += "      --holdout 0.2 or --cv 5    tests it on rows it has not seen\n";
+        text += "      --holdout 0.2 or --cv 5 tests it on rows it has not seen\n";
     }
     text
 }

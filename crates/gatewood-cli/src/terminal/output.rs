@@ -40,15 +40,19 @@ impl OutputFile {
         Ok(Self { writer: BufWriter::new(Box::new(file)), names: Some((temporary, path.to_owned())) })
     }
 
-    /// Ends the file and gives it its name.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        let place = |names: &Option<(PathBuf, PathBuf)>| match names {
+    /// What went wrong when it cannot be written.
+    fn place(&self) -> String {
+        match &self.names {
             Some((_, path)) => format!("{} cannot be written", path.display()),
             None => "standard output cannot be written to".into(),
-        };
-        self.writer.flush().with_context(|| place(&self.names))?;
+        }
+    }
+
+    /// Ends the file and gives it its name.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.writer.flush().with_context(|| self.place())?;
         if let Some((temporary, path)) = &self.names {
-            std::fs::rename(temporary, path).with_context(|| place(&self.names))?;
+            std::fs::rename(temporary, path).with_context(|| self.place())?;
             interrupt::set_temporary(None);
             self.names = None;
         }
@@ -58,7 +62,9 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        self.writer
+            .write(bytes)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.place())))
     }
 
     fn flush(&mut self) -> io::Result<()> {

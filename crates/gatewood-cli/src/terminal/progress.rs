@@ -19,7 +19,7 @@ impl Bar {
         } else {
             ProgressDrawTarget::hidden()
         };
-        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let bar = ProgressBar::with_draw_target(Some(1), target);
         let style = ProgressStyle::with_template("{msg} {bar:32} {percent:>3} % {eta:>4} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ "));
         bar.set_message(what.to_owned());

@@ -302,8 +302,8 @@ pub static SETS: &[SetInfo] = &[
     SetInfo {
         name: "covertype",
         about: "forest cover from maps; seven kinds of trees",
-        train_rows: 464_809,
-        test_rows: 116_203,
+        train_rows: 464_810,
+        test_rows: 116_202,
         columns: 54,
         classes: 7,
         options: "class, test, seed",
