@@ -166,7 +166,7 @@ fn train(
     let trained = gatewood::model::train(&training, settings, &bar)?;
     drop(bar);
     let metrics = |rows: &Split| -> Result<Metrics> {
-        let prediction = trained.model.predict(&rows.table, args.learn.threads())?;
+        let prediction = trained.model.predict_rows(Rows::Raw(&rows.table), args.learn.threads())?;
         Ok(Metrics::new(dataset.classes().len(), rows.labels.codes(), &prediction)?)
     };
     let of_train = metrics(train)?;

@@ -353,7 +353,10 @@ impl Model {
 /// The rows as bits; ready bits stay where they are if the encoder takes them all as they are.
 fn encode<'a>(encoder: &Encoder, rows: Rows<'a>) -> Result<Encoded<'a>> {
     let bits = match rows {
-        Rows::Raw(table) => return Ok(Encoded::Made(encoder.transform(table)?)),
+        Rows::Raw(table) => match table.bits().filter(|_| takes_as_it_is(encoder, table)) {
+            Some(bits) => return Ok(Encoded::Lent(bits.view())),
+            None => return Ok(Encoded::Made(encoder.transform(table)?)),
+        },
         Rows::Bits(bits) => bits,
     };
     if bits.columns() != encoder.width() {
@@ -373,6 +376,18 @@ fn encode<'a>(encoder: &Encoder, rows: Rows<'a>) -> Result<Encoded<'a>> {
     }
     let columns: Vec<&[u64]> = positions.iter().map(|&column| bits.column(column)).collect();
     Ok(Encoded::Made(BitMatrix::from_columns(bits.rows(), &columns)?))
+}
+
+/// Whether an encoder's bits are the columns of a table of ready bits, all of them in their order.
+fn takes_as_it_is(encoder: &Encoder, table: &Table) -> bool {
+    let is_column = |(column, meaning): (usize, &BitMeaning)| {
+        let input = &encoder.inputs()[meaning.column as usize];
+        let fits = if table.is_named() { table.name(column) == input.name } else { input.position == column };
+        meaning.test == Test::Set && fits
+    };
+    encoder.width() == table.columns()
+        && encoder.bits() == table.columns()
+        && encoder.meanings().iter().enumerate().all(is_column)
 }
 
 fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
@@ -417,6 +432,16 @@ mod tests {
         assert_eq!(lent.model.circuit(), encoded.model.circuit());
         let said = lent.model.predict_rows(Rows::Bits(bits.view()), 1).unwrap();
         assert_eq!(said, encoded.model.predict(&table, 1).unwrap());
+        let names = |names: [&str; 6]| {
+            Table::from_bits(bits.clone()).with_names(names.map(String::from).to_vec()).unwrap()
+        };
+        let named = names(["a", "b", "c", "d", "e", "f"]);
+        let (encoder, _) = Encoder::fit(&named, &EncodeSettings::keep_all(1)).unwrap();
+        assert!(matches!(encode(&encoder, Rows::Raw(&named)).unwrap(), Encoded::Lent(_)));
+        let turned = names(["b", "a", "c", "d", "e", "f"]);
+        let moved = encode(&encoder, Rows::Raw(&turned)).unwrap();
+        assert!(matches!(moved, Encoded::Made(_)));
+        assert_eq!(moved.view().column(0), &bits.column(1)[..1]);
         let fewer = Encoder::identity(6).select(&[4, 2]).unwrap();
         let chosen = encode(&fewer, Rows::Bits(bits.view())).unwrap();
         assert_eq!(chosen.view().column(1), &bits.column(2)[..1]);
