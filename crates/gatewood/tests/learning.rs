@@ -169,8 +169,8 @@ fn an_observer_sees_all_the_work_and_can_stop_it() {
         }
     }
     let (bits, labels) = rows(500, 20, 2);
-    for (climb, total) in [(0, 1365), (5000, 1365 + 5000 * 3)] {
-        let settings = TreeSettings { depth: 6, climb, ..TreeSettings::default() };
+    for (climb, total, threads) in [(0, 1365, 1), (0, 1365, 16), (5000, 1365 + 5000 * 3, 2)] {
+        let settings = TreeSettings { depth: 6, climb, threads, ..TreeSettings::default() };
         let all = StopAt(AtomicU64::new(0), u64::MAX);
         fit_tree(bits.view(), &labels, &settings, &all).unwrap();
         assert_eq!(all.0.into_inner(), total);

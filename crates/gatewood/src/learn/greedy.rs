@@ -103,6 +103,14 @@ impl Grower<'_> {
         }
     }
 
+    /// Reports a piece of work that is too small to have reported anything itself.
+    pub(super) fn report_piece(&self, level: usize) -> Result<()> {
+        match self.trials.is_empty() && level < REPORTED_LEVEL {
+            true => self.tracker.advance(Self::gates_below(self.settings.arity, level)),
+            false => Ok(()),
+        }
+    }
+
     /// Fits the gate over these inputs, appends its table and writes its output. The root's output is not written.
     pub(super) fn fit<'i>(
         &self,

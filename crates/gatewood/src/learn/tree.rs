@@ -137,6 +137,7 @@ fn grow_all(grower: &Grower<'_>) -> Result<Branch> {
                 let mut branch = Branch::new(split);
                 let mut output = Column::new(grower.view)?;
                 grower.grow(split, index, scratch, &mut output, &mut branch)?;
+                grower.report_piece(split)?;
                 Ok((branch, output))
             },
         )
