@@ -25,8 +25,8 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Read raw columns, and make the encoder's comparisons part of the circuit: C and Rust take numbers and texts, the
-    /// others signed integers
+    /// Read raw columns as signed integers, and make the encoder's comparisons part of the circuit (not for C and Rust,
+    /// which take the encoded bits)
     #[arg(long)]
     with_encoder: bool,
 
@@ -69,6 +69,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let Some(format) = args.to.or_else(|| Format::from_extension(ending?)) else {
         bail!(Usage("say the format with --to, or give a file whose ending is that of a format".into()));
     };
+    if args.with_encoder && matches!(format, Format::C | Format::Rust) {
+        bail!(Usage(format!("{format} takes the encoded bits: leave --with-encoder out")));
+    }
     let model = Model::load(&args.model)?;
     let mut options = ModelOptions {
         encoder: args.with_encoder,
