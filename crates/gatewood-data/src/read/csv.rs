@@ -14,6 +14,10 @@ use super::table::ReadOptions;
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
 
+/// Records that are taken apart before their fields go to the columns, one column after the other: the ends of all
+/// columns at once would not stay in the cache.
+const BATCH: usize = 32;
+
 /// Bytes a record may have.
 const LONGEST: usize = 1 << 28;
 
@@ -88,6 +92,8 @@ pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<T
         line,
         first_line: line,
         jumps: Vec::new(),
+        waiting: Vec::new(),
+        waiting_lines: Vec::new(),
         unescaped: Vec::new(),
     };
     rows.read(&mut text)?;
@@ -108,6 +114,9 @@ struct Rows<'a> {
     first_line: usize,
     /// Rows whose line is not the one after the row before, with that line.
     jumps: Vec<(usize, usize)>,
+    /// The fields of the records that wait, and their lines.
+    waiting: Vec<Field>,
+    waiting_lines: Vec<usize>,
     unescaped: Vec<u8>,
 }
 
@@ -118,10 +127,13 @@ impl Rows<'_> {
         let mut line_of_next_row = 0;
         loop {
             if text.at == text.bytes.len() && text.ended {
-                return Ok(());
+                return self.flush(&text.bytes);
             }
             let start = text.at;
             let found = scanner.record(&text.bytes, start, text.ended, &mut fields);
+            if !matches!(found, Ok(Found::Record(_))) {
+                self.flush(&text.bytes)?;
+            }
             let next = match found.map_err(|fault| self.fault(fault, &text.bytes, start))? {
                 Found::Record(next) => next,
                 Found::Incomplete if text.bytes.len() - start > LONGEST => {
@@ -200,8 +212,10 @@ impl Rows<'_> {
         })
     }
 
+    /// Takes a record; its fields wait for others to go to the columns with.
     fn push(&mut self, text: &[u8], fields: &[Field]) -> Result<()> {
         if fields.len() != self.columns.len() {
+            self.flush(text)?;
             return Err(Error::file(format!(
                 "line {}: {}, where line {} has {}",
                 self.line,
@@ -213,19 +227,42 @@ impl Rows<'_> {
         if self.count >= u32::MAX as usize {
             return Err(Error::too_large(format!("line {}: more than {} rows", self.line, u32::MAX)));
         }
-        for (index, (field, column)) in fields.iter().zip(&mut self.columns).enumerate() {
-            let (start, end) = trim(text, field.start, field.end);
-            let pushed = if field.doubled {
-                unescape(&text[start..end], &mut self.unescaped);
-                column.push(&self.unescaped, 0, self.unescaped.len())
-            } else {
-                column.push(text, start, end)
-            };
-            if let Err(misfit) = pushed {
-                return Err(self.misfit(index, self.line, &text[start..end], &misfit));
+        self.waiting.extend_from_slice(fields);
+        self.waiting_lines.push(self.line);
+        self.count += 1;
+        if self.waiting_lines.len() == BATCH { self.flush(text) } else { Ok(()) }
+    }
+
+    /// Gives the fields that wait to the columns.
+    fn flush(&mut self, text: &[u8]) -> Result<()> {
+        let width = self.columns.len();
+        // The misfit of the first row is told, not that of the first column.
+        let mut first: Option<(usize, usize, Misfit)> = None;
+        for (index, column) in self.columns.iter_mut().enumerate() {
+            let fields = self.waiting[index.min(self.waiting.len())..].iter().step_by(width);
+            for (row, field) in fields.enumerate() {
+                let (start, end) = trim(text, field.start, field.end);
+                let pushed = if field.doubled {
+                    unescape(&text[start..end], &mut self.unescaped);
+                    column.push(&self.unescaped, 0, self.unescaped.len())
+                } else {
+                    column.push(text, start, end)
+                };
+                if let Err(misfit) = pushed {
+                    if first.as_ref().is_none_or(|first| row < first.0) {
+                        first = Some((row, index, misfit));
+                    }
+                    break;
+                }
             }
         }
-        self.count += 1;
+        if let Some((row, index, misfit)) = first {
+            let field = self.waiting[row * width + index];
+            let (start, end) = trim(text, field.start, field.end);
+            return Err(self.misfit(index, self.waiting_lines[row], &text[start..end], &misfit));
+        }
+        self.waiting.clear();
+        self.waiting_lines.clear();
         Ok(())
     }
 
