@@ -468,7 +468,7 @@ mod tests {
         let plain = Training::new(Rows::Bits(bits.view()), &labels);
         let weights = vec![1.0; 64];
         let weighted = LabelledRows { weights: Some(&weights), ..plain.train };
-        let chosen = serde_json::json!({"arity": 2, "rounds": 3});
+        let chosen = serde_json::json!({"arity": 2, "rounds": 3, "trees": 1});
         let settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
         let training = Training { train: weighted, validation: Some(plain.train), ..plain };
         let first = train(&training, &settings, &Ignore).unwrap();
