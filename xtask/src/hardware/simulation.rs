@@ -49,8 +49,9 @@ fn verilate(home: &Path, folder: &Path, bench: &str) -> Result<String> {
             .args([
                 "--binary",
                 "--timing",
+                // One job: with more, an object may be compiled before the header it is to be compiled with.
                 "-j",
-                "2",
+                "1",
                 "-O1",
                 "-Wall",
                 "-Wno-UNUSEDSIGNAL",

@@ -2,7 +2,7 @@
 //!
 //! - [`write_model`]: a model as a file, with [`ModelOptions`];
 //! - [`Format`]: what can be written, and what of it can be read back;
-//! - [`write`]: a netlist as a file, streaming, the same bytes every time;
+//! - [`write()`]: a netlist as a file, streaming, the same bytes every time;
 //! - [`write_test_bench`]: a test bench that checks itself, for Verilog and VHDL;
 //! - [`read()`]: a netlist from BLIF, AIGER or the Verilog written here.
 //!
@@ -268,7 +268,7 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
 /// Writes the header that belongs to the C of a netlist.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_header(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
     check_shape(netlist, Format::C)?;
@@ -276,7 +276,7 @@ pub fn write_header(netlist: &Netlist, options: &Options, out: &mut impl Write) 
     c::write_header(&code, options, &facts, out).map_err(|error| write_failed(Format::C, &error))
 }
 
-/// Writes a grove as C or Rust that adds up its votes, which is faster than the netlist that [`write`] is given and
+/// Writes a grove as C or Rust that adds up its votes, which is faster than the netlist that [`write()`] is given and
 /// offers the margins too.
 ///
 /// # Errors
@@ -333,7 +333,7 @@ fn check_shape(netlist: &Netlist, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Writes a test bench for what [`write`] writes with the same options: it sends rows through the circuit, compares
+/// Writes a test bench for what [`write()`] writes with the same options: it sends rows through the circuit, compares
 /// what comes out with what the netlist says, and says PASSED or FAILED.
 ///
 /// # Errors
@@ -363,7 +363,7 @@ pub fn write_test_bench(
 
 /// Reads a netlist from the bytes of a file.
 ///
-/// BLIF and AIGER may come from any tool, as long as they are combinational; Verilog is the subset that [`write`] writes.
+/// BLIF and AIGER may come from any tool, as long as they are combinational; Verilog is the subset that [`write()`] writes.
 /// Registers of a pipeline are read as wires, after checking that all paths to the outputs have equally many.
 ///
 /// # Errors

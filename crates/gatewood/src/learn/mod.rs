@@ -4,7 +4,7 @@
 //! - [`GroveSettings`], [`fit_grove`]: boosted groves, see [`boost`].
 //! - [`TrainingView`]: the rows in the order of their class, so that counting a class is counting a range.
 //! - [`gate`]: from the counts of a gate's addresses to its table.
-//! - [`reference`]: the same learning one row at a time, the definition.
+//! - [`mod@reference`]: the same learning one row at a time, the definition.
 //! - [`Observer`]: progress, and stopping early.
 
 pub mod boost;
