@@ -33,7 +33,8 @@ def test_validation_rows_stop_and_cut_back(bits):
     model.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
     rounds = len(model.learning_curve_["round"])
     assert model.n_rounds_ == rounds - 5 < 200
-    assert model.summary()["trees"] == model.n_rounds_
+    # Two trees a round.
+    assert model.summary()["trees"] == 2 * model.n_rounds_
     best = model.learning_curve_["validation_error"][model.n_rounds_ - 1]
     assert best == min(model.learning_curve_["validation_error"])
     assert model.score(X[400:], y[400:]) == pytest.approx(1 - best)
@@ -47,7 +48,8 @@ def test_partial_fit_goes_on(bits):
     model = GatewoodClassifier(rounds=5).partial_fit(X, y, classes=[0, 1])
     first = model.score(X, y)
     model.partial_fit(X, y)
-    assert model.summary()["trees"] == 10
+    # Ten rounds of two trees.
+    assert model.summary()["trees"] == 20
     assert model.score(X, y) >= first
     with pytest.raises(ValueError, match="classes"):
         model.partial_fit(X, y, classes=[0, 1, 2])

@@ -49,9 +49,11 @@ fn verilate(home: &Path, folder: &Path, bench: &str) -> Result<String> {
             .args([
                 "--binary",
                 "--timing",
-                // One job: with more, an object may be compiled before the header it is to be compiled with.
                 "-j",
-                "1",
+                "2",
+                // The package does not know how its compiler is told of a precompiled header.
+                "-MAKEFLAGS",
+                "CFG_CXXFLAGS_PCH_I=-include",
                 "-O1",
                 "-Wall",
                 "-Wno-UNUSEDSIGNAL",
