@@ -3,6 +3,7 @@
 //! `cargo xtask test` runs every check: format, lints, tests, doctests, documentation, the Python package and the checks of
 //! exported hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
 
+mod compare;
 mod hardware;
 mod python;
 mod report;
@@ -17,6 +18,8 @@ use report::{Report, Step};
 const USAGE: &str =
     "usage: cargo xtask test [NAME…]   run the checks (all, or those whose name contains a word)
        cargo xtask list           name the checks
+       cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
+                                  measure Gatewood beside others (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
@@ -48,6 +51,7 @@ fn run(arguments: &[String]) -> Result<bool> {
             steps.iter().for_each(|step| println!("{}", step.name));
             Ok(true)
         }
+        ["compare", arguments @ ..] => compare::run(arguments),
         ["make-mnist35", folder] => {
             cargo(&["run", "--quiet", "-p", "gatewood-data", "--example", "make-mnist35", "--", folder])
         }
@@ -87,7 +91,7 @@ fn man(folder: &Path) -> Result<bool> {
 
 /// All checks, in the order they run: quick ones that fail often come first.
 fn steps() -> Vec<Step> {
-    [rust::steps(), hardware::steps(), python::steps()].into_iter().flatten().collect()
+    [rust::steps(), compare::steps(), hardware::steps(), python::steps()].into_iter().flatten().collect()
 }
 
 /// The root of the repository.

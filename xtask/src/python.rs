@@ -7,16 +7,11 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::report::{Outcome, Step};
-use crate::root;
+use crate::{root, target};
 
 /// The package's tests.
 pub fn steps() -> Vec<Step> {
     vec![Step { name: "python", run: tests }]
-}
-
-/// Where the target folder is.
-fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 fn tests() -> Result<Outcome> {
@@ -26,7 +21,7 @@ fn tests() -> Result<Outcome> {
     };
     let package = root().join("python");
     let environment = target().join("tools/python");
-    set_up(&python, &environment, &package)?;
+    install(&python, &environment, &package.join("tests/requirements.txt"))?;
     let bin = environment.join("bin");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     succeed(Command::new(cargo).args(["build", "--package", "gatewood-cli"]).current_dir(root()))?;
@@ -47,7 +42,7 @@ fn tests() -> Result<Outcome> {
 }
 
 /// The interpreter to make the environment with.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let check = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
     ["python3", "python"].into_iter().map(PathBuf::from).find(|python| {
         let status = Command::new(python).args(["-c", check]).stderr(Stdio::null()).status();
@@ -55,10 +50,10 @@ fn python() -> Option<PathBuf> {
     })
 }
 
-/// Makes the environment, or keeps the one there is if it has what the package asks for.
-fn set_up(python: &Path, environment: &Path, package: &Path) -> Result<()> {
-    let wanted = std::fs::read_to_string(package.join("tests/requirements.txt"))
-        .context("python/tests/requirements.txt cannot be read")?;
+/// Makes an environment with what a file asks for, or keeps the one there is if it was made for the same.
+pub(crate) fn install(python: &Path, environment: &Path, requirements: &Path) -> Result<()> {
+    let wanted = std::fs::read_to_string(requirements)
+        .with_context(|| format!("{} cannot be read", requirements.display()))?;
     let stamp = environment.join("installed.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
@@ -67,7 +62,7 @@ fn set_up(python: &Path, environment: &Path, package: &Path) -> Result<()> {
     succeed(
         Command::new(environment.join("bin/python"))
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-            .arg(package.join("tests/requirements.txt")),
+            .arg(requirements),
     )?;
     std::fs::write(&stamp, wanted).context("the environment cannot be marked as complete")
 }

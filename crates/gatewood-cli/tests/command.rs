@@ -73,6 +73,7 @@ fn json_has_the_fields_of_the_contract() {
     let names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     let wanted = [
         "depth",
+        "encode_seconds",
         "gates",
         "inputs",
         "load_seconds",
@@ -312,6 +313,7 @@ fn groves_have_rounds_probabilities_and_an_area() {
     assert!(value["test_error"].as_f64().unwrap() < 0.06, "{value}");
     let value = json(&good(folder.path(), "eval m.gw mnist35 --json"));
     assert!(value["auc"].as_f64().unwrap() > 0.97, "{value}");
+    assert!(value["predict_seconds"].as_f64().unwrap() > 0.0, "{value}");
     let rows = good(folder.path(), "predict m.gw mnist35 --proba");
     let second: Vec<&str> = rows.lines().nth(1).unwrap().split(',').collect();
     let sum: f64 = second[2..].iter().map(|p| p.parse::<f64>().unwrap()).sum();

@@ -1,6 +1,7 @@
 //! `gatewood eval`: a model's predictions beside the labels.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, count, print, share};
@@ -37,11 +38,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let model = Model::load(&args.model)?;
     let rows =
         load_labelled(&data_spec(&args.data)?, &args.source.load_options_for(&model), model.classes())?;
+    let started = Instant::now();
     let prediction = model.predict(&rows.table, args.threads)?;
+    let predict_seconds = started.elapsed().as_secs_f64();
     let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;
     if args.json {
         let mut value = serde_json::to_value(&metrics)?;
         value["classes"] = json!(model.classes());
+        value["predict_seconds"] = json!(predict_seconds);
         return print(&format!("{value}\n"));
     }
     let mut text = format!("{} rows\n\n", count(metrics.rows));

@@ -192,6 +192,7 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("depth", json!(circuit.depth()));
     put("train_seconds", json!(tested.trained.learn_time.as_secs_f64()));
     put("load_seconds", json!(load_seconds));
+    put("encode_seconds", json!(tested.trained.encode_time.as_secs_f64()));
     put("seed", json!(settings.learn.seed()));
     put("settings", shown(&settings.learn, &tested.trained));
     for (name, value) in more_fields(&tested.trained) {

@@ -1,0 +1,129 @@
+"""One job of the comparison: one method, one set, one seed, in a process of its own.
+
+Reads its task as JSON from the command line and prints one JSON line: the error on the test rows, seconds of training
+and of predicting, bytes of the model as saved. Times go from raw rows in memory to a model, and from raw rows in
+memory to classes; reading files is in nobody's time.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+
+
+def main():
+    task = json.loads(sys.argv[1])
+    if task["cores"]:
+        os.sched_setaffinity(0, task["cores"])
+    for name in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{name}_NUM_THREADS"] = str(task["threads"])
+    warnings.filterwarnings("ignore")
+    import sets
+    dataset = sets.BY_NAME[task["set"]]
+    folder = sets.prepare(dataset, task["seed"], task["data"], task["cache"])
+    if task["method"] == "prepare":
+        return
+    split = sets.load(folder)
+    result = {key: task[key] for key in ("set", "method", "seed", "threads")}
+    result |= {"train_rows": len(split.train_y), "test_rows": len(split.test_y), "python": platform.python_version()}
+    run = run_gatewood if task["method"].startswith("gatewood") else run_rival
+    result |= run(task, dataset, split)
+    print(json.dumps(result), flush=True)
+
+
+def run_gatewood(task, dataset, split):
+    """Trains with the command and its defaults; the error is counted here, from the classes the command predicts."""
+    import numpy
+    import pandas
+    command = task["gatewood"]
+    threads = ["--threads", str(task["threads"])]
+    source = ["--data-dir", task["data"]] if dataset.named else ["--label=-1"]
+
+    def run(*arguments):
+        done = subprocess.run([command, *arguments, *threads, *source], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(done.stderr.strip() or f"the command ended with {done.returncode}")
+        return done.stdout
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(pathlib.Path(folder) / "model.gw")
+        classes = str(pathlib.Path(folder) / "classes.csv")
+        trained = json.loads(run("train", split.command_train, "-o", model, "--json", "--seed", str(task["seed"]),
+                                 *task["arguments"]))
+        tested = json.loads(run("eval", model, split.command_test, "--json"))
+        run("predict", model, split.command_test, "-o", classes)
+        size = os.path.getsize(model)
+        predicted = pandas.read_csv(classes, dtype=str, keep_default_na=False)["class"]
+    if len(predicted) != len(split.test_y) or trained["train_rows"] != len(split.train_y):
+        raise SystemExit("the command read other rows than the rivals were given")
+    names = numpy.array(split.classes)
+    error = float((predicted.to_numpy().astype(str) != names[split.test_y]).mean())
+    if abs(error - tested["error"]) > 1e-9:
+        raise SystemExit(f"eval counts an error of {tested['error']}, but the classes predicted have {error}")
+    return {
+        "error": error,
+        "train_seconds": trained["encode_seconds"] + trained["train_seconds"],
+        "encode_seconds": trained["encode_seconds"],
+        "predict_seconds": tested["predict_seconds"],
+        "model_bytes": size,
+        "settings": {"arguments": task["arguments"], **trained["settings"]},
+        "inputs": trained["inputs"],
+        "gates": trained["gates"],
+        "version": task["gatewood_version"],
+    }
+
+
+def run_rival(task, dataset, split):
+    import rivals
+    family = rivals.family_of(task["method"])
+    if family == "svm-rbf" and len(split.train_y) > rivals.SVM_ROWS:
+        return {"skipped": f"more than {rivals.SVM_ROWS:,} rows to learn from"}
+    train, test = columns_in_memory(split)
+    rival = rivals.Rival(task["method"], split.kind, dataset.size, task["seed"], task["threads"],
+                         task["search_seconds"])
+    rivals.version(task["method"])  # imports the library, so that no time has that in it
+    rival.build({})
+    started = time.perf_counter()
+    rival.fit(train, split.train_y)
+    train_seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    predicted = rival.predict(test)
+    predict_seconds = time.perf_counter() - started
+    return {
+        "error": float((predicted != split.test_y).mean()),
+        "train_seconds": train_seconds,
+        "predict_seconds": predict_seconds,
+        "model_bytes": rival.saved_bytes(),
+        "settings": rival.settings,
+        "settings_tried": rival.tried,
+        "version": rivals.version(task["method"]),
+    }
+
+
+def columns_in_memory(split):
+    """Raw rows as rivals like them best: numbers in one array, frames with categories, lists of texts."""
+    import numpy
+    import pandas
+    parts = [split.train_x, split.test_x]
+    if split.kind == "pixels":
+        return [numpy.ascontiguousarray(part, numpy.float32) for part in parts]
+    if split.kind == "numbers":
+        return [numpy.ascontiguousarray(part.to_numpy(numpy.float64)) for part in parts]
+    if split.kind == "mixed":
+        parts = [part.reset_index(drop=True) for part in parts]
+        for name in parts[0]:
+            if not pandas.api.types.is_numeric_dtype(parts[0][name].dtype):
+                categories = sorted(parts[0][name].unique())
+                for part in parts:
+                    values = part[name]
+                    part[name] = pandas.Categorical(values.where(values.isin(categories)), categories=categories)
+    return parts
+
+
+if __name__ == "__main__":
+    main()

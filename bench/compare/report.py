@@ -1,0 +1,338 @@
+"""Makes a report of results: tables in Markdown, and a picture of error against training time for every set.
+
+    python bench/compare/report.py OUT/results.jsonl… --out bench/compare/results
+
+Where a job has several lines, the last one counts. Without matplotlib the pictures are left out.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import statistics
+
+OURS = "gatewood"
+# What Gatewood means to show: error at most, times faster than LightGBM at least (None: not asked).
+GOALS = {
+    "mnist35": (0.0145, 10), "mnist35-standard": (0.0050, 10), "convex": (0.128, 1), "cifar-auto-bird": (0.068, 10),
+    "mnist": (0.015, None), "adult": (0.126, 1), "covertype2": (None, 1), "pmlb": (0.12, 1),
+}
+TITLES = {
+    "mnist35": "MNIST 3 or 5, the paper's split, 1 bit a pixel", "mnist35-standard": "MNIST 3 or 5, standard split",
+    "convex": "CONVEX", "cifar-auto-bird": "CIFAR-10 automobile or bird", "rectangles": "RECTANGLES",
+    "mnist": "MNIST, ten classes", "fashion-mnist": "Fashion-MNIST, ten classes", "adult": "Adult",
+    "covertype2": "Covertype, class 2 or another", "covertype": "Covertype, seven classes",
+    "electricity": "Electricity", "spambase": "Spambase", "nsl-kdd": "NSL-KDD", "unsw-nb15": "UNSW-NB15",
+    "sms-spam": "SMS spam",
+}
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def spread(values):
+    return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def seconds(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 \
+        else f"{value:.4f}"
+
+
+def size(value):
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def percent(value):
+    return f"{100 * value:.2f}"
+
+
+def read(paths):
+    """The last result of every job, and the lines that say why others have none."""
+    last = {}
+    for path in paths:
+        for line in pathlib.Path(path).read_text().splitlines():
+            result = json.loads(line)
+            last[result["set"], result["method"], result["seed"], result["threads"]] = result
+    return list(last.values())
+
+
+class Cell:
+    """One method on one set: its results over the seeds."""
+
+    def __init__(self, results):
+        self.results = results
+        self.errors = [result["error"] for result in results]
+        self.error, self.spread = mean(self.errors), spread(self.errors)
+        self.train = mean(result["train_seconds"] for result in results)
+        self.predict = mean(result["predict_seconds"] for result in results)
+        self.bytes = mean(result["model_bytes"] for result in results)
+        self.rows = results[0]["test_rows"]
+
+
+def gather(results):
+    """Cells by set and method, and what did not end by set and method."""
+    cells, missing = collections.defaultdict(dict), collections.defaultdict(dict)
+    grouped = collections.defaultdict(list)
+    for result in results:
+        grouped[result["set"], result["method"]].append(result)
+    for (name, method), group in grouped.items():
+        good = [result for result in group if "error" in result]
+        if good:
+            cells[name][method] = Cell(good)
+        bad = [result for result in group if "error" not in result]
+        if bad:
+            why = bad[0].get("skipped") or bad[0].get("failed")
+            missing[name][method] = f"{why} ({len(bad)} of {len(group)})"
+    return cells, missing
+
+
+def grid(headings, lines):
+    right = ["---" if index == 0 else "---:" for index in range(len(headings))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [headings, right, *lines]) + "\n"
+
+
+def set_section(name, cells, missing, picture):
+    """The table of one set, and a sentence that says who is ahead."""
+    order = sorted(cells, key=lambda method: (cells[method].error, cells[method].train))
+    lines = []
+    for method in order:
+        cell = cells[method]
+        shown = f"**{method}**" if method == OURS else method
+        lines.append([shown, f"{percent(cell.error)} ± {percent(cell.spread)}", str(len(cell.errors)),
+                      seconds(cell.train), seconds(cell.predict), size(cell.bytes)])
+    text = f"### {TITLES.get(name, name)}\n\n"
+    sample = next(iter(cells.values())).results[0]
+    text += f"`{name}`: {sample['train_rows']:,} rows to learn from, {sample['test_rows']:,} to test on.\n\n"
+    text += grid(["method", "error %", "seeds", "training s", "predicting s", "model"], lines)
+    for method, why in missing.items():
+        text += f"\n{method}: no result, {why}."
+    if missing:
+        text += "\n"
+    if OURS in cells:
+        text += f"\n{standing(cells)}\n"
+    if picture:
+        text += f"\n![error against training time]({picture})\n"
+    return text + "\n"
+
+
+def standing(cells):
+    ours = cells[OURS]
+    rivals = {method: cell for method, cell in cells.items() if not method.startswith(OURS)}
+    if not rivals:
+        return ""
+    best = min(rivals, key=lambda method: rivals[method].error)
+    points = 100 * (rivals[best].error - ours.error)
+    if points > 0:
+        text = f"Gatewood has the lowest error, {points:.2f} points below {best}."
+    elif points == 0:
+        text = f"Gatewood and {best} have the same error."
+    else:
+        ahead = [method for method in rivals if rivals[method].error < ours.error]
+        text = f"**{best} wins**, {-points:.2f} points below Gatewood; ahead of Gatewood: {', '.join(sorted(ahead))}."
+    faster = [method for method in rivals if rivals[method].train < ours.train]
+    return text + (f" Faster in training than Gatewood: {', '.join(sorted(faster))}." if faster
+                   else " No rival trains faster.")
+
+
+def ranks(values):
+    """Ranks from 1, ties sharing the mean of their places; values that differ by rounding alone are ties."""
+    order = sorted(values, key=values.get)
+    result, start = {}, 0
+    while start < len(order):
+        end = start
+        while end < len(order) and values[order[end]] - values[order[start]] < 1e-12:
+            end += 1
+        for method in order[start:end]:
+            result[method] = (start + 1 + end) / 2
+        start = end
+    return result
+
+
+def common_sets(cells, methods):
+    """The PMLB sets that all of these methods have."""
+    names = sorted(name for name in cells if name.startswith("pmlb/"))
+    return [name for name in names if all(method in cells[name] for method in methods)]
+
+
+def mean_ranks(cells, methods):
+    """The mean rank of each method among these, over the sets that all of them have."""
+    by_set = [ranks({method: cells[name][method].error for method in methods}) for name in common_sets(cells, methods)]
+    return {method: mean(places[method] for places in by_set) for method in methods} if by_set else {}
+
+
+def rank_table(title, cells, methods):
+    """Mean rank and mean error of methods over the sets that all of them have."""
+    common = common_sets(cells, methods)
+    if not common or len(methods) < 2:
+        return ""
+    places = mean_ranks(cells, methods)
+    lines = []
+    for method in sorted(methods, key=places.get):
+        behind = [cells[name][method].error - cells[name][OURS].error for name in common if OURS in methods]
+        wins, losses = sum(d > 1e-12 for d in behind), sum(d < -1e-12 for d in behind)
+        total = sum(sum(result["train_seconds"] for result in cells[name][method].results) for name in common)
+        lines.append([
+            f"**{method}**" if method == OURS else method,
+            f"{places[method]:.2f}",
+            percent(mean(cells[name][method].error for name in common)),
+            "" if method == OURS else f"{wins} / {len(behind) - wins - losses} / {losses}",
+            seconds(total),
+        ])
+    return (f"{title}, over {len(common)} sets:\n\n"
+            + grid(["method", "mean rank", "mean error %", "Gatewood ahead / equal / behind", "training s, all"], lines)
+            + "\n")
+
+
+def pmlb_section(cells, missing, picture):
+    names = sorted(name for name in cells if name.startswith("pmlb/"))
+    methods = sorted({method for name in names for method in cells[name]})
+    ours = [method for method in methods if method.startswith(OURS)]
+    defaults = [method for method in methods if method.endswith("-defaults")]
+    searched = [method for method in methods if method.endswith("-search")]
+    text = "## The two-class sets of PMLB\n\nStratified splits of 80 and 20 %, one a seed. "
+    text += "A rank is a method's place on a set by its mean error over the splits; 1 is best, ties share places.\n\n"
+    text += rank_table("Gatewood beside the rivals' defaults", cells, ours + defaults)
+    text += rank_table("Gatewood beside the rivals after a search", cells, ours + searched)
+    text += rank_table("All together", cells, ours + defaults + searched)
+    if picture:
+        text += f"![mean error against training time]({picture})\n\n"
+    shown = ours + defaults + searched
+    lines = []
+    for name in names:
+        known = {method: cells[name][method].error for method in shown if method in cells[name]}
+        best = min(known.values())
+
+        def figure(method):
+            if method not in known:
+                return "-"
+            return f"**{percent(known[method])}**" if known[method] - best < 1e-12 else percent(known[method])
+
+        lines.append([name.removeprefix("pmlb/"), *map(figure, shown)])
+    text += "Mean error of every method on every set, the lowest in bold:\n\n" + grid(["set", *shown], lines) + "\n"
+    for name in sorted(missing):
+        for method, why in missing[name].items():
+            text += f"- {name}, {method}: {why}\n"
+    return text
+
+
+def pmlb_figures(cells):
+    """Mean error and summed training time of every method over the PMLB sets, as figures to draw."""
+    names = [name for name in cells if name.startswith("pmlb/")]
+    methods = {method for name in names for method in cells[name]}
+    full = [method for method in methods if all(method in cells[name] for name in names)]
+    total = lambda method: sum(cells[name][method].train for name in names)
+    return {method: (total(method), mean(cells[name][method].error for name in names), 0.0) for method in full}
+
+
+def goals_table(cells, figures, pmlb_ranks):
+    """What was asked for beside what was found; a goal without LightGBM's figure is open."""
+    lines = []
+    for name, (limit, factor) in GOALS.items():
+        if name == "pmlb":
+            found, rival = {method: (error, time) for method, (time, error, _) in figures.items()}, "lightgbm-defaults"
+        else:
+            found, rival = {method: (cell.error, cell.train) for method, cell in cells.get(name, {}).items()}, "lightgbm"
+        if OURS not in found:
+            continue
+        error, time = found[OURS]
+        kept = [limit is None or error <= limit]
+        beside, verdict = ["-", "-"], "open"
+        if rival in found:
+            beside = [percent(found[rival][0]), f"{found[rival][1] / time:.1f}"]
+            kept += [error <= found[rival][0], factor is None or found[rival][1] >= factor * time]
+            verdict = "yes" if all(kept) else "**no**"
+        if name == "pmlb" and verdict == "yes":
+            # There the rank must be ahead of the four, and the time, whatever their manner.
+            four = [m for m in found if m.startswith(("lightgbm", "xgboost", "catboost", "random-forest"))]
+            ahead = all(pmlb_ranks[OURS] < pmlb_ranks[m] and time < found[m][1] for m in four)
+            verdict = "open" if len(four) < 8 else "yes" if ahead else "**no**"
+        asked = "-" if limit is None else f"at most {percent(limit)}"
+        lines.append([TITLES.get(name, "PMLB, mean; rank and time ahead of all"), asked, percent(error), *beside,
+                      "-" if factor is None else str(factor), verdict])
+    if not lines:
+        return ""
+    headings = ["set", "error % asked", "Gatewood", "LightGBM", "times faster", "asked", "all met"]
+    return "## What was asked for\n\n" + grid(headings, lines) + "\n"
+
+
+def summary_table(cells):
+    lines = []
+    for name in TITLES:
+        here = cells.get(name, {})
+        rivals = {method: cell for method, cell in here.items() if not method.startswith(OURS)}
+        if OURS not in here or not rivals:
+            continue
+        ours, best = here[OURS], min(rivals, key=lambda method: rivals[method].error)
+        ahead = ours.error < rivals[best].error
+        lines.append([TITLES[name], f"{percent(ours.error)} ± {percent(ours.spread)}", seconds(ours.train), best,
+                      f"{percent(rivals[best].error)} ± {percent(rivals[best].spread)}", seconds(rivals[best].train),
+                      OURS if ahead else "neither" if ours.error == rivals[best].error else f"**{best}**"])
+    headings = ["set", "Gatewood: error %", "training s", "best rival", "its error %", "its training s", "lower error"]
+    return "## Summary\n\n" + grid(headings, lines) + "\n" if lines else ""
+
+
+def provenance(results):
+    """Machine, versions and commit, as the results themselves say."""
+    def each(key):
+        return ", ".join(sorted({str(result[key]) for result in results if result.get(key)}))
+    versions = sorted({f"{result['method'].removesuffix('-defaults').removesuffix('-search')} {result['version']}"
+                       for result in results if result.get("version")})
+    return (f"- machine: {each('machine')}; each job on {each('threads')} threads, {each('jobs_at_a_time')} jobs at a "
+            f"time on cores of their own\n- versions: {', '.join(versions)} (extra-trees, hist-boosting, random-forest "
+            f"and svm-rbf are scikit-learn's); Python {each('python')}\n- commit: {each('commit')}\n")
+
+
+PREFACE = """Every method gets the same rows and the same number of threads, in the same run. Gatewood runs with the defaults of
+its command. Training time goes from raw rows in memory to a model: for Gatewood encoding and learning, for the rivals
+their own binning, categories and counting of words, and a search where one is named. Predicting time goes from raw test
+rows in memory to their classes, once. Reading files is in nobody's time. A model's size is that of its file as the
+library saves it, for scikit-learn a pickle. Errors are means over seeds ± their standard deviation; where a set has no
+split of its own, each seed is another split. `bench/compare/rivals.py` has the rivals' settings.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+")
+    parser.add_argument("--out", required=True)
+    args = parser.parse_args()
+    out = pathlib.Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    results = read(args.results)
+    cells, missing = gather(results)
+    figures = pmlb_figures(cells)
+    try:
+        from pictures import draw
+    except ImportError:
+        draw = None
+
+    def picture(name, title, points):
+        if not draw or len(points) < 2:
+            return None
+        draw(out / f"{name}.svg", title, points)
+        return f"{name}.svg"
+
+    text = f"# Gatewood beside others\n\n{provenance(results)}\n{PREFACE}\n"
+    text += goals_table(cells, figures, mean_ranks(cells, list(figures))) + summary_table(cells)
+    chosen = [name for name in TITLES if name in cells]
+    if chosen:
+        text += "## Set by set\n\n"
+    for name in chosen:
+        points = {method: (cell.train, cell.error, cell.spread) for method, cell in cells[name].items()}
+        text += set_section(name, cells[name], missing[name], picture(name, TITLES[name], points))
+    if figures:
+        image = picture("pmlb", "Two-class PMLB sets, mean error", figures)
+        text += pmlb_section(cells, {name: why for name, why in missing.items() if name.startswith("pmlb/")}, image)
+    (out / "report.md").write_text(text.rstrip() + "\n")
+    print(f"wrote {out / 'report.md'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Runs the comparison: every method on every set for every seed, each in a process of its own.
+
+    python bench/compare/run.py --gatewood target/release/gatewood --data DIR [SET…]
+
+Results are lines of JSON in OUT/results.jsonl; a job that has its line there is not run again, so a run that was
+stopped goes on where it was. Jobs run side by side on disjoint cores, Gatewood's among the rivals'.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import random
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import rivals  # noqa: E402
+import sets  # noqa: E402
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a set, or pmlb, images, tables, all [default: all]")
+    parser.add_argument("--gatewood", required=True, help="the command")
+    parser.add_argument("--data", "--data-dir", default=os.environ.get("GATEWOOD_DATA"), help="folder of the sets")
+    parser.add_argument("--seeds", type=int, help="seeds a set [default: 5, for PMLB 3]")
+    parser.add_argument("--threads", type=int, default=2, help="threads of a job [default: 2]")
+    parser.add_argument("--jobs", type=int, help="jobs at a time [default: cores over threads]")
+    parser.add_argument("--rivals", default=",".join(rivals.FAMILIES), help="a comma between them; none for none")
+    parser.add_argument("--manner", help="only defaults or only search, for PMLB")
+    parser.add_argument("--no-gatewood", action="store_true", help="rivals alone")
+    parser.add_argument("--also", action="append", default=[], metavar="NAME=ARGUMENTS",
+                        help="Gatewood once more with these arguments, as gatewood-NAME")
+    parser.add_argument("--out", default="target/compare", help="folder of the results")
+    parser.add_argument("--cache", help="folder of rows made ready [default: OUT/rows]")
+    parser.add_argument("--time-limit", type=float, default=900, help="seconds of a job [default: 900]")
+    parser.add_argument("--search-seconds", type=float, default=120, help="after this no further setting is tried")
+    parser.add_argument("--stop-after", type=float, help="seconds of the whole run; what has not ended is not counted")
+    parser.add_argument("--commit", help="the commit the command was built from [default: asked of git]")
+    parser.add_argument("--redo", default="", metavar="METHODS", help="run these again; the report takes the last line")
+    parser.add_argument("--again", action="store_true", help="also run jobs that failed or ran out of time before")
+    args = parser.parse_args()
+    if not args.data:
+        parser.error("say with --data or $GATEWOOD_DATA where the sets are")
+    return args
+
+
+def machine():
+    """The processor, its cores and the system."""
+    name = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as file:
+            name = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), name)
+    except OSError:
+        pass
+    return f"{name}, {len(os.sched_getaffinity(0))} cores, {platform.system()}"
+
+
+def commit():
+    asked = subprocess.run(["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=10"],
+                           capture_output=True, text=True)
+    return asked.stdout.strip() or "unknown"
+
+
+def tasks(args):
+    """All jobs, those of long sets first; the methods of a set and seed stand together in a drawn order."""
+    families = [family for family in args.rivals.split(",") if family not in ("", "none")]
+    unknown = set(families) - set(rivals.FAMILIES)
+    if unknown:
+        raise SystemExit(f"no rival is called {', '.join(unknown)}; these are: {', '.join(rivals.FAMILIES)}")
+    variants = {} if args.no_gatewood else {"gatewood": []}
+    for variant in args.also:
+        name, _, words = variant.partition("=")
+        variants[f"gatewood-{name}"] = words.split()
+    found = []
+    for dataset in sorted(sets.chosen(args.sets), key=lambda dataset: -dataset.cost):
+        for seed in range(args.seeds or (3 if dataset.size == "small" else 5)):
+            names = [*variants, *rivals.methods(dataset, families)]
+            if args.manner:
+                other = {"defaults": "-search", "search": "-defaults"}[args.manner]
+                names = [name for name in names if not name.endswith(other)]
+            random.Random(f"{dataset.name} {seed}").shuffle(names)
+            found += [{"set": dataset.name, "method": name, "seed": seed, "arguments": variants.get(name, [])}
+                      for name in names]
+    return found
+
+
+class Slot:
+    """Cores on which one job runs at a time."""
+
+    def __init__(self, cores):
+        self.cores, self.process, self.task = cores, None, None
+
+    def start(self, task, args, common):
+        task = {**task, **common, "cores": self.cores, "threads": args.threads}
+        self.task, self.started = task, time.monotonic()
+        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
+        for name in ("OMP", "OPENBLAS", "MKL", "RAYON"):
+            environment[f"{name}_NUM_THREADS"] = str(args.threads)
+        self.process = subprocess.Popen([sys.executable, str(HERE / "job.py"), json.dumps(task)], env=environment,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        os.set_blocking(self.process.stdout.fileno(), False)
+        os.set_blocking(self.process.stderr.fileno(), False)
+        self.output, self.errors = b"", b""
+
+    def drain(self):
+        self.output += self.process.stdout.read() or b""
+        self.errors = (self.errors + (self.process.stderr.read() or b""))[-4000:]
+
+    def poll(self, limit):
+        """The result as a dictionary when the job has ended or run out of time, else None."""
+        self.drain()
+        named = {key: self.task[key] for key in ("set", "method", "seed", "threads")}
+        if self.process.poll() is None:
+            if time.monotonic() - self.started < limit:
+                return None
+            self.stop()
+            return {**named, "failed": f"did not end within {limit:.0f} s"}
+        self.drain()
+        if self.task["method"] == "prepare" and self.process.returncode == 0:
+            return named
+        try:
+            return json.loads(self.output.decode().strip().split("\n")[-1])
+        except ValueError:
+            lines = self.errors.decode(errors="replace").strip().split("\n")
+            return {**named, "failed": lines[-1][:500] or f"ended with {self.process.returncode}"}
+
+    def stop(self):
+        """Ends the job and what it started."""
+        try:
+            os.killpg(self.process.pid, 9)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+
+def work(found, slots, args, common, done, deadline):
+    """Runs tasks on the slots; calls `done` with each result. Says how many were not run to their end."""
+    waiting = list(found)
+    free, busy = list(slots), []
+    while waiting or busy:
+        if time.monotonic() > deadline:
+            for slot in busy:
+                slot.stop()
+            return len(waiting) + len(busy)
+        while waiting and free:
+            slot = free.pop(0)
+            slot.start(waiting.pop(0), args, common)
+            busy.append(slot)
+        for slot in list(busy):
+            result = slot.poll(args.time_limit)
+            if result is not None:
+                busy.remove(slot)
+                free.append(slot)
+                done(result)
+        time.sleep(0.02)
+    return 0
+
+
+def main():
+    args = arguments()
+    out = pathlib.Path(args.out)
+    out.mkdir(parents=True, exist_ok=True)
+    results = out / "results.jsonl"
+    version = subprocess.run([args.gatewood, "--version"], capture_output=True, text=True, check=True).stdout
+    stamp = {"commit": args.commit or commit(), "machine": machine()}
+    common = {
+        "gatewood": str(pathlib.Path(args.gatewood).resolve()), "gatewood_version": version.split()[-1],
+        "data": str(pathlib.Path(args.data).resolve()), "cache": str(pathlib.Path(args.cache or out / "rows").resolve()),
+        "search_seconds": args.search_seconds,
+    }
+    known = set()
+    if results.exists():
+        for line in results.read_text().splitlines():
+            result = json.loads(line)
+            if not (args.again and "failed" in result or result["method"] in args.redo.split(",")):
+                known.add((result["set"], result["method"], result["seed"], result["threads"]))
+    found = [task for task in tasks(args) if (task["set"], task["method"], task["seed"], args.threads) not in known]
+    cores = sorted(os.sched_getaffinity(0))
+    jobs = args.jobs or max(1, len(cores) // args.threads)
+    pinned = jobs * args.threads <= len(cores)
+    slots = [Slot(cores[i * args.threads:(i + 1) * args.threads] if pinned else []) for i in range(jobs)]
+    stamp["jobs_at_a_time"] = jobs
+    begun = time.monotonic()
+    deadline = begun + args.stop_after if args.stop_after else float("inf")
+    needed = {(task["set"], 0 if sets.BY_NAME[task["set"]].own_split else task["seed"]): None for task in found}
+    failures = []
+    ready = [{"set": name, "method": "prepare", "seed": seed, "arguments": []} for name, seed in needed]
+    work(ready, slots, args, common, lambda result: failures.append(result) if "failed" in result else None, deadline)
+    for failure in failures:
+        print(f"{failure['set']} cannot be made ready: {failure['failed']}", flush=True)
+    broken = {failure["set"] for failure in failures}
+    found = [task for task in found if task["set"] not in broken]
+    print(f"{len(found)} jobs, {len(known)} known, {jobs} at a time of {args.threads} threads; rows made ready in "
+          f"{time.monotonic() - begun:.0f} s", flush=True)
+    count = 0
+    with open(results, "a") as file:
+        def done(result):
+            nonlocal count
+            count += 1
+            file.write(json.dumps({**result, **stamp}) + "\n")
+            file.flush()
+            what = result.get("failed") or result.get("skipped")
+            what = what or f"error {result['error']:.4%}, {result['train_seconds']:.2f} s"
+            print(f"[{time.monotonic() - begun:5.0f} s, {count}/{len(found)}] {result['set']} {result['method']} "
+                  f"{result['seed']}: {what}", flush=True)
+        left = work(found, slots, args, common, done, deadline)
+    if left:
+        print(f"stopped: {left} jobs left; the same command goes on with them", flush=True)
+    return 1 if left or failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+//! `cargo xtask compare`: Gatewood beside others on the same rows; and a check of the report it ends in.
+//!
+//! The work is done by `bench/compare` in Python; here its environment is made and its commands are called.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::python::{install, python};
+use crate::report::{Outcome, Step};
+use crate::{cargo, root, target};
+
+/// The report made of results that are kept for this.
+pub fn steps() -> Vec<Step> {
+    vec![Step { name: "compare", run: check }]
+}
+
+/// Runs the comparison with arguments of `bench/compare/run.py`, then makes the report. Says whether all jobs ended.
+pub fn run(arguments: &[&str]) -> Result<bool> {
+    let python = python().context("there is no Python 3.10 or newer with venv")?;
+    let environment = target().join("tools/compare");
+    install(&python, &environment, &folder().join("requirements.txt"))?;
+    if !cargo(&["build", "--release", "--package", "gatewood-cli"])? {
+        bail!("the command could not be built");
+    }
+    let out = out(arguments);
+    let interpreter = environment.join("bin/python");
+    let status = Command::new(&interpreter)
+        .arg(folder().join("run.py"))
+        .arg("--gatewood")
+        .arg(target().join("release/gatewood"))
+        .args(["--out", &out.to_string_lossy()])
+        .args(arguments)
+        .status()?;
+    let results = out.join("results.jsonl");
+    let has_results = std::fs::metadata(&results).is_ok_and(|metadata| metadata.len() > 0);
+    if !has_results {
+        return Ok(status.success());
+    }
+    let report = Command::new(&interpreter)
+        .arg(folder().join("report.py"))
+        .arg(&results)
+        .arg("--out")
+        .arg(&out)
+        .status()?;
+    Ok(status.success() && report.success())
+}
+
+/// Where the Python files are.
+fn folder() -> PathBuf {
+    root().join("bench/compare")
+}
+
+/// The folder of results: what the arguments say, or one beside what cargo builds.
+fn out(arguments: &[&str]) -> PathBuf {
+    let mut said = None;
+    for (index, argument) in arguments.iter().enumerate() {
+        if let Some(path) = argument.strip_prefix("--out=") {
+            said = Some(path);
+        } else if *argument == "--out" {
+            said = arguments.get(index + 1).copied();
+        }
+    }
+    said.map_or_else(|| target().join("compare"), |path| Path::new(path).to_path_buf())
+}
+
+fn check() -> Result<Outcome> {
+    let Some(python) = python() else {
+        let why = "there is no Python 3.10 or newer with venv";
+        return Ok(Outcome { not_run: vec![why.into()], ..Outcome::default() });
+    };
+    let tests = ["-B", "-m", "unittest", "test_report"];
+    let status = Command::new(python).args(tests).current_dir(folder()).status()?;
+    Ok(match status.success() {
+        true => Outcome::passed(),
+        false => Outcome::failed(format!("the tests of the report ended with {status}")),
+    })
+}
