@@ -1,8 +1,7 @@
 """One job of the comparison: one method, one set, one seed, in a process of its own.
 
-Reads its task as JSON from the command line and prints one JSON line: the error on the test rows, seconds of training
-and of predicting, bytes of the model as saved. Times go from raw rows in memory to a model, and from raw rows in
-memory to classes; reading files is in nobody's time.
+Writes one JSON object: the error on the test rows, seconds of training and of predicting, bytes of the model as saved.
+Times go from raw rows in memory to a model, and from raw rows in memory to classes; reading files is in nobody's time.
 """
 
 import json
@@ -10,36 +9,46 @@ import os
 import pathlib
 import platform
 import subprocess
-import sys
 import tempfile
 import time
 import warnings
 
+import numpy
+import pandas
 
-def main():
-    task = json.loads(sys.argv[1])
+import rivals
+import sets
+
+
+def main(task, folder):
+    """Does a task; what comes of it goes to `result.json` in the folder, complaints to `errors.txt`."""
+    os.setsid()  # so that the job can be ended with all that it started
+    folder = pathlib.Path(folder)
+    errors = os.open(folder / "errors.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(errors, 1)
+    os.dup2(errors, 2)
     if task["cores"]:
         os.sched_setaffinity(0, task["cores"])
-    for name in ("OMP", "OPENBLAS", "MKL"):
-        os.environ[f"{name}_NUM_THREADS"] = str(task["threads"])
     warnings.filterwarnings("ignore")
-    import sets
+    partial = folder / "partial.json"
+    partial.write_text(json.dumps(outcome(task)))
+    partial.rename(folder / "result.json")
+
+
+def outcome(task):
     dataset = sets.BY_NAME[task["set"]]
-    folder = sets.prepare(dataset, task["seed"], task["data"], task["cache"])
-    if task["method"] == "prepare":
-        return
-    split = sets.load(folder)
+    rows = sets.prepare(dataset, task["seed"], task["data"], task["cache"])
     result = {key: task[key] for key in ("set", "method", "seed", "threads")}
+    if task["method"] == "prepare":
+        return result
+    split = sets.load(rows)
     result |= {"train_rows": len(split.train_y), "test_rows": len(split.test_y), "python": platform.python_version()}
     run = run_gatewood if task["method"].startswith("gatewood") else run_rival
-    result |= run(task, dataset, split)
-    print(json.dumps(result), flush=True)
+    return result | run(task, dataset, split)
 
 
 def run_gatewood(task, dataset, split):
     """Trains with the command and its defaults; the error is counted here, from the classes the command predicts."""
-    import numpy
-    import pandas
     command = task["gatewood"]
     threads = ["--threads", str(task["threads"])]
     source = ["--data-dir", task["data"]] if dataset.named else ["--label=-1"]
@@ -79,7 +88,6 @@ def run_gatewood(task, dataset, split):
 
 
 def run_rival(task, dataset, split):
-    import rivals
     family = rivals.family_of(task["method"])
     if family == "svm-rbf" and len(split.train_y) > rivals.SVM_ROWS:
         return {"skipped": f"more than {rivals.SVM_ROWS:,} rows to learn from"}
@@ -107,8 +115,6 @@ def run_rival(task, dataset, split):
 
 def columns_in_memory(split):
     """Raw rows as rivals like them best: numbers in one array, frames with categories, lists of texts."""
-    import numpy
-    import pandas
     parts = [split.train_x, split.test_x]
     if split.kind == "pixels":
         return [numpy.ascontiguousarray(part, numpy.float32) for part in parts]
@@ -123,7 +129,3 @@ def columns_in_memory(split):
                     values = part[name]
                     part[name] = pandas.Categorical(values.where(values.isin(categories)), categories=categories)
     return parts
-
-
-if __name__ == "__main__":
-    main()

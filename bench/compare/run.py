@@ -8,18 +8,23 @@ stopped goes on where it was. Jobs run side by side on disjoint cores, Gatewood'
 
 import argparse
 import json
+import multiprocessing
 import os
 import pathlib
 import platform
 import random
+import signal
 import subprocess
 import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import job  # noqa: E402
 import rivals  # noqa: E402
 import sets  # noqa: E402
+
+FORKS = multiprocessing.get_context("forkserver")
 
 
 def arguments():
@@ -90,52 +95,41 @@ def tasks(args):
 
 
 class Slot:
-    """Cores on which one job runs at a time."""
+    """Cores on which one job runs at a time, forked from a process that has the libraries loaded."""
 
-    def __init__(self, cores):
-        self.cores, self.process, self.task = cores, None, None
+    def __init__(self, cores, folder):
+        self.cores, self.folder = cores, pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
 
     def start(self, task, args, common):
-        task = {**task, **common, "cores": self.cores, "threads": args.threads}
-        self.task, self.started = task, time.monotonic()
-        environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-        for name in ("OMP", "OPENBLAS", "MKL", "RAYON"):
-            environment[f"{name}_NUM_THREADS"] = str(args.threads)
-        self.process = subprocess.Popen([sys.executable, str(HERE / "job.py"), json.dumps(task)], env=environment,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        os.set_blocking(self.process.stdout.fileno(), False)
-        os.set_blocking(self.process.stderr.fileno(), False)
-        self.output, self.errors = b"", b""
-
-    def drain(self):
-        self.output += self.process.stdout.read() or b""
-        self.errors = (self.errors + (self.process.stderr.read() or b""))[-4000:]
+        self.task = {**task, **common, "cores": self.cores, "threads": args.threads}
+        for name in ("result.json", "errors.txt"):
+            (self.folder / name).unlink(missing_ok=True)
+        self.started = time.monotonic()
+        self.process = FORKS.Process(target=job.main, args=(self.task, str(self.folder)))
+        self.process.start()
 
     def poll(self, limit):
         """The result as a dictionary when the job has ended or run out of time, else None."""
-        self.drain()
         named = {key: self.task[key] for key in ("set", "method", "seed", "threads")}
-        if self.process.poll() is None:
+        if self.process.exitcode is None:
             if time.monotonic() - self.started < limit:
                 return None
             self.stop()
             return {**named, "failed": f"did not end within {limit:.0f} s"}
-        self.drain()
-        if self.task["method"] == "prepare" and self.process.returncode == 0:
-            return named
-        try:
-            return json.loads(self.output.decode().strip().split("\n")[-1])
-        except ValueError:
-            lines = self.errors.decode(errors="replace").strip().split("\n")
-            return {**named, "failed": lines[-1][:500] or f"ended with {self.process.returncode}"}
+        if (self.folder / "result.json").exists():
+            return json.loads((self.folder / "result.json").read_text())
+        errors = self.folder / "errors.txt"
+        lines = errors.read_text(errors="replace").strip().split("\n") if errors.exists() else [""]
+        return {**named, "failed": lines[-1][:500] or f"ended with {self.process.exitcode}"}
 
     def stop(self):
         """Ends the job and what it started."""
         try:
-            os.killpg(self.process.pid, 9)
+            os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
-            pass
-        self.process.wait()
+            self.process.kill()
+        self.process.join()
 
 
 def work(found, slots, args, common, done, deadline):
@@ -183,7 +177,11 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     jobs = args.jobs or max(1, len(cores) // args.threads)
     pinned = jobs * args.threads <= len(cores)
-    slots = [Slot(cores[i * args.threads:(i + 1) * args.threads] if pinned else []) for i in range(jobs)]
+    for name in ("OMP", "OPENBLAS", "MKL"):
+        os.environ[f"{name}_NUM_THREADS"] = str(args.threads)
+    FORKS.set_forkserver_preload(["preload"])
+    slots = [Slot(cores[i * args.threads:(i + 1) * args.threads] if pinned else [], out / "slots" / str(i))
+             for i in range(jobs)]
     stamp["jobs_at_a_time"] = jobs
     begun = time.monotonic()
     deadline = begun + args.stop_after if args.stop_after else float("inf")
