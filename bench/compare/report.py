@@ -109,7 +109,9 @@ def set_section(name, cells, missing, picture):
                       seconds(cell.train), seconds(cell.predict), size(cell.bytes)])
     text = f"### {TITLES.get(name, name)}\n\n"
     sample = next(iter(cells.values())).results[0]
-    text += f"`{name}`: {sample['train_rows']:,} rows to learn from, {sample['test_rows']:,} to test on.\n\n"
+    threads = sorted({str(result["threads"]) for cell in cells.values() for result in cell.results})
+    text += f"`{name}`: {sample['train_rows']:,} rows to learn from, {sample['test_rows']:,} to test on; "
+    text += f"threads: {' and '.join(threads)}.\n\n"
     text += grid(["method", "error %", "seeds", "training s", "predicting s", "model"], lines)
     for method, why in missing.items():
         text += f"\n{method}: no result, {why}."
@@ -238,7 +240,8 @@ def goals_table(cells, figures, pmlb_ranks):
         if name == "pmlb":
             found, rival = {method: (error, time) for method, (time, error, _) in figures.items()}, "lightgbm-defaults"
         else:
-            found, rival = {method: (cell.error, cell.train) for method, cell in cells.get(name, {}).items()}, "lightgbm"
+            here, rival = cells.get(name, {}), "lightgbm"
+            found = {method: (cell.error, cell.train) for method, cell in here.items()}
         if OURS not in found:
             continue
         error, time = found[OURS]
@@ -281,20 +284,22 @@ def summary_table(cells):
 def provenance(results):
     """Machine, versions and commit, as the results themselves say."""
     def each(key):
-        return ", ".join(sorted({str(result[key]) for result in results if result.get(key)}))
+        return ", ".join(sorted({str(result[key]) for result in results if result.get(key) is not None}))
     versions = sorted({f"{result['method'].removesuffix('-defaults').removesuffix('-search')} {result['version']}"
                        for result in results if result.get("version")})
     return (f"- machine: {each('machine')}; each job on {each('threads')} threads, {each('jobs_at_a_time')} jobs at a "
-            f"time on cores of their own\n- versions: {', '.join(versions)} (extra-trees, hist-boosting, random-forest "
-            f"and svm-rbf are scikit-learn's); Python {each('python')}\n- commit: {each('commit')}\n")
+            f"time on cores of their own; load of the machine before the run: {each('load_before') or 'unknown'}\n"
+            f"- versions: {', '.join(versions)} (extra-trees, hist-boosting, random-forest and svm-rbf are "
+            f"scikit-learn's); Python {each('python')}\n- commit: {each('commit')}\n")
 
 
-PREFACE = """Every method gets the same rows and the same number of threads, in the same run. Gatewood runs with the defaults of
-its command. Training time goes from raw rows in memory to a model: for Gatewood encoding and learning, for the rivals
-their own binning, categories and counting of words, and a search where one is named. Predicting time goes from raw test
-rows in memory to their classes, once. Reading files is in nobody's time. A model's size is that of its file as the
-library saves it, for scikit-learn a pickle. Errors are means over seeds ± their standard deviation; where a set has no
-split of its own, each seed is another split. `bench/compare/rivals.py` has the rivals' settings.
+PREFACE = """Every method gets the same rows and the same number of threads, its jobs mixed with the others'. Gatewood
+runs with the defaults of its command. Training time goes from raw rows in memory to a model: for Gatewood encoding and
+learning, for the rivals their own binning, categories and counting of words, and a search where one is named.
+Predicting time goes from raw test rows in memory to their classes, once. Reading files is in nobody's time. A model's
+size is that of its file as the library saves it, for scikit-learn a pickle. Errors are means over seeds ± their
+standard deviation; where a set has no split of its own, each seed is another split. `bench/compare/rivals.py` has the
+rivals' settings.
 """
 
 

@@ -24,7 +24,6 @@ import job  # noqa: E402
 import rivals  # noqa: E402
 import sets  # noqa: E402
 
-FORKS = multiprocessing.get_context("forkserver")
 
 
 def arguments():
@@ -45,6 +44,8 @@ def arguments():
     parser.add_argument("--time-limit", type=float, default=900, help="seconds of a job [default: 900]")
     parser.add_argument("--search-seconds", type=float, default=120, help="after this no further setting is tried")
     parser.add_argument("--stop-after", type=float, help="seconds of the whole run; what has not ended is not counted")
+    parser.add_argument("--start", choices=["forkserver", "spawn"], default="forkserver",
+                        help="how a job's process comes about; spawn loads all libraries for each")
     parser.add_argument("--commit", help="the commit the command was built from [default: asked of git]")
     parser.add_argument("--redo", default="", metavar="METHODS", help="run these again; the report takes the last line")
     parser.add_argument("--again", action="store_true", help="also run jobs that failed or ran out of time before")
@@ -97,8 +98,8 @@ def tasks(args):
 class Slot:
     """Cores on which one job runs at a time, forked from a process that has the libraries loaded."""
 
-    def __init__(self, cores, folder):
-        self.cores, self.folder = cores, pathlib.Path(folder)
+    def __init__(self, processes, cores, folder):
+        self.processes, self.cores, self.folder = processes, cores, pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def start(self, task, args, common):
@@ -106,7 +107,7 @@ class Slot:
         for name in ("result.json", "errors.txt"):
             (self.folder / name).unlink(missing_ok=True)
         self.started = time.monotonic()
-        self.process = FORKS.Process(target=job.main, args=(self.task, str(self.folder)))
+        self.process = self.processes.Process(target=job.main, args=(self.task, str(self.folder)))
         self.process.start()
 
     def poll(self, limit):
@@ -164,7 +165,8 @@ def main():
     stamp = {"commit": args.commit or commit(), "machine": machine()}
     common = {
         "gatewood": str(pathlib.Path(args.gatewood).resolve()), "gatewood_version": version.split()[-1],
-        "data": str(pathlib.Path(args.data).resolve()), "cache": str(pathlib.Path(args.cache or out / "rows").resolve()),
+        "data": str(pathlib.Path(args.data).resolve()),
+        "cache": str(pathlib.Path(args.cache or out / "rows").resolve()),
         "search_seconds": args.search_seconds,
     }
     known = set()
@@ -179,10 +181,11 @@ def main():
     pinned = jobs * args.threads <= len(cores)
     for name in ("OMP", "OPENBLAS", "MKL"):
         os.environ[f"{name}_NUM_THREADS"] = str(args.threads)
-    FORKS.set_forkserver_preload(["preload"])
-    slots = [Slot(cores[i * args.threads:(i + 1) * args.threads] if pinned else [], out / "slots" / str(i))
+    processes = multiprocessing.get_context(args.start)
+    processes.set_forkserver_preload(["preload"])
+    slots = [Slot(processes, cores[i * args.threads:(i + 1) * args.threads] if pinned else [], out / "slots" / str(i))
              for i in range(jobs)]
-    stamp["jobs_at_a_time"] = jobs
+    stamp |= {"jobs_at_a_time": jobs, "load_before": round(os.getloadavg()[0], 1)}
     begun = time.monotonic()
     deadline = begun + args.stop_after if args.stop_after else float("inf")
     needed = {(task["set"], 0 if sets.BY_NAME[task["set"]].own_split else task["seed"]): None for task in found}
