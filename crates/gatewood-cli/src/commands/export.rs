@@ -6,7 +6,7 @@ use crate::terminal::{OutputFile, Terminal, Usage, count};
 use anyhow::{Result, bail};
 use gatewood::circuit::GroveOutputs;
 use gatewood::export::{
-    Format, ModelOptions, netlist_of, test_rows, write_model, write_model_header, write_model_test_bench,
+    Format, ModelOptions, netlist_of, test_rows, write_model, write_model_c, write_model_test_bench,
 };
 use gatewood::model::Model;
 
@@ -25,8 +25,8 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Read raw columns as signed integers, and make the encoder's comparisons part of the circuit (not for C and Rust,
-    /// which take the encoded bits)
+    /// Make the encoder part of the file: circuits read raw columns as signed integers, C and Rust get a function that
+    /// takes raw numbers and texts
     #[arg(long)]
     with_encoder: bool,
 
@@ -50,11 +50,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Show one output a class besides the number of the class
+    /// Show one output a class besides the number of the class (groves)
     #[arg(long)]
     one_hot: bool,
 
-    /// Show a grove's margins besides the class
+    /// Show a grove's margins besides the class (C and Rust have a function for them in any case)
     #[arg(long)]
     margins: bool,
 
@@ -69,9 +69,6 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let Some(format) = args.to.or_else(|| Format::from_extension(ending?)) else {
         bail!(Usage("say the format with --to, or give a file whose ending is that of a format".into()));
     };
-    if args.with_encoder && matches!(format, Format::C | Format::Rust) {
-        bail!(Usage(format!("{format} takes the encoded bits: leave --with-encoder out")));
-    }
     let model = Model::load(&args.model)?;
     let mut options = ModelOptions {
         encoder: args.with_encoder,
@@ -84,16 +81,22 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if let Some(name) = &args.name {
         options.file.name.clone_from(name);
     }
-    let header = args.output.as_deref().filter(|_| format == Format::C).map(|path| path.with_extension("h"));
-    if let Some(header) = &header {
-        options.file.header_file = header.file_name().map(|name| name.to_string_lossy().into_owned());
-        let mut out = OutputFile::create(Some(header))?;
-        write_model_header(&model, &options, &mut out)?;
-        out.finish()?;
+    match (args.output.as_deref(), format) {
+        (Some(path), Format::C) => {
+            let header = path.with_extension("h");
+            options.file.header_file = header.file_name().map(|name| name.to_string_lossy().into_owned());
+            let (mut source, mut header) =
+                (OutputFile::create(Some(path))?, OutputFile::create(Some(&header))?);
+            write_model_c(&model, &options, &mut source, &mut header)?;
+            header.finish()?;
+            source.finish()?;
+        }
+        (path, _) => {
+            let mut out = OutputFile::create(path)?;
+            write_model(&model, format, &options, &mut out)?;
+            out.finish()?;
+        }
     }
-    let mut out = OutputFile::create(args.output.as_deref())?;
-    write_model(&model, format, &options, &mut out)?;
-    out.finish()?;
     if let Some(path) = &args.test_bench {
         let inputs = netlist_of(&model, &options)?.inputs();
         let mut out = OutputFile::create(Some(path))?;

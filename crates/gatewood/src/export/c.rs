@@ -7,45 +7,41 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{Result, Write};
 
-use super::code::{Code, Facts};
+use super::arrays::{Array, Values, width};
+use super::code::{Body, Code};
 use super::program::{GroveProgram, Program};
-use super::{Options, names};
+use super::{Options, c_raw, names};
 
 /// The comment at the top.
-fn comment(facts: &Facts, out: &mut impl Write) -> Result<()> {
+fn comment(code: &Code, out: &mut impl Write) -> Result<()> {
     writeln!(out, "/*")?;
-    for line in &facts.header {
+    for line in &code.header {
         writeln!(out, " * {line}")?;
     }
     writeln!(out, " */")
 }
 
 /// The header: what can be called, and what it means.
-pub(super) fn write_header(
-    code: &Code,
-    options: &Options,
-    facts: &Facts,
-    out: &mut impl Write,
-) -> Result<()> {
+pub(super) fn write_header(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     let guard = format!("{}_H", options.name.to_ascii_uppercase());
-    comment(facts, out)?;
+    comment(code, out)?;
     writeln!(out, "#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")?;
-    declare(code, options, facts, out)?;
+    declare(code, options, out)?;
     writeln!(out, "\n#endif")
 }
 
-fn declare(code: &Code, options: &Options, facts: &Facts, out: &mut impl Write) -> Result<()> {
+fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     let (name, upper) = (&options.name, options.name.to_ascii_uppercase());
     let inputs = code.program().inputs as usize;
     writeln!(out, "#define {upper}_COLUMNS {inputs}")?;
     writeln!(out, "#define {upper}_WORDS {} /* words of a row */", inputs.div_ceil(64))?;
-    writeln!(out, "#define {upper}_OUTPUTS {}", code.outputs())?;
-    for (index, input) in facts.inputs.iter().enumerate() {
+    writeln!(out, "#define {upper}_OUTPUTS {}", code.outputs.len())?;
+    for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
             writeln!(out, "/* Column {index} is {} */", names::comment(input))?;
         }
     }
-    for (index, output) in facts.outputs.iter().enumerate() {
+    for (index, output) in code.outputs.iter().enumerate() {
         writeln!(out, "/* Output {index} is {} */", names::comment(output))?;
     }
     writeln!(
@@ -70,7 +66,7 @@ fn declare(code: &Code, options: &Options, facts: &Facts, out: &mut impl Write) 
         out,
         "void {name}_256(const uint64_t words[4 * {upper}_COLUMNS], uint64_t outputs[4 * {upper}_OUTPUTS]);"
     )?;
-    if let Code::Grove(grove) = code {
+    if let Body::Grove(grove) = &code.body {
         let margins = grove.start.len();
         writeln!(out, "\n#define {upper}_MARGINS {margins}")?;
         match margins {
@@ -85,6 +81,9 @@ fn declare(code: &Code, options: &Options, facts: &Facts, out: &mut impl Write) 
             "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS]);"
         )?;
     }
+    if let Some(raw) = &code.raw {
+        c_raw::declare(raw, options, out)?;
+    }
     Ok(())
 }
 
@@ -92,136 +91,103 @@ fn declare(code: &Code, options: &Options, facts: &Facts, out: &mut impl Write) 
 pub(super) fn write(
     code: &Code,
     options: &Options,
-    facts: &Facts,
     header: Option<&str>,
     out: &mut impl Write,
 ) -> Result<()> {
-    comment(facts, out)?;
+    comment(code, out)?;
     match header {
         Some(header) => writeln!(out, "#include \"{header}\"")?,
         None => {
             writeln!(out, "#include <stdint.h>\n")?;
-            declare(code, options, facts, out)?;
+            declare(code, options, out)?;
         }
     }
     let program = code.program();
     let arities: BTreeSet<usize> = program.operations.iter().map(|operation| operation.reads.len()).collect();
-    tables(program, &arities, out)?;
+    writeln!(
+        out,
+        "\n#define COLUMNS {}u\n#define SLOTS {}u\n#define LUTS {}u",
+        program.inputs,
+        program.slots.max(1),
+        program.operations.len()
+    )?;
+    if let Body::Grove(grove) = &code.body {
+        writeln!(out, "#define VOTES {}u\n#define MARGINS {}u", grove.votes.len(), grove.start.len())?;
+        writeln!(out, "#define SUM_BITS {}u\n#define VOTE_BITS {}u", grove.sum_bits, grove.vote_bits)?;
+        writeln!(out, "#define LIFT ({})", grove.lift)?;
+    }
+    writeln!(out)?;
+    for constant in code.arrays() {
+        // Where all LUTs have one arity, it stands in the code.
+        if constant.name != "arities" || arities.len() > 1 {
+            array(&constant, out)?;
+        }
+    }
     writeln!(out, "\n/* b where s is one, else a */")?;
     writeln!(out, "#define CHOOSE(s, a, b) ((a) ^ (((a) ^ (b)) & (s)))")?;
-    if let Code::Grove(grove) = code {
-        vote_tables(grove, out)?;
-    }
     row_function(code, options, &arities, out)?;
     for lanes in [1, 4] {
         for &arity in &arities {
             lut_function(arity, lanes, out)?;
         }
         run_function(program, &arities, lanes, out)?;
-        match code {
-            Code::Netlist(program) => output_function(program, options, lanes, out)?,
-            Code::Grove(grove) => {
+        match &code.body {
+            Body::Netlist(program) => output_function(program, options, lanes, out)?,
+            Body::Grove(grove) => {
                 vote_function(grove, lanes, out)?;
-                class_function(grove, options, lanes, out)?;
+                class_function(grove, code.one_hot, options, lanes, out)?;
             }
         }
     }
-    Ok(())
+    match &code.raw {
+        Some(raw) => c_raw::write(raw, options, out),
+        None => Ok(()),
+    }
 }
 
 /// An array of constants, a few to a line.
-fn array<T: Display>(
-    out: &mut impl Write,
+fn array(array: &Array, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "/* {} */", array.about)?;
+    match &array.values {
+        Values::Numbers(bits, numbers) => list(&format!("uint{bits}_t "), array.name, numbers.iter(), out),
+        Values::Tables(bits, tables) => {
+            list(&format!("uint{bits}_t "), array.name, tables.iter().map(|&table| word(table)), out)
+        }
+        Values::Signed(numbers) => list("int32_t ", array.name, numbers.iter(), out),
+        Values::Fractions(numbers) => {
+            list("double ", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
+        }
+        Values::Texts(texts) => {
+            list("char *const ", array.name, texts.iter().map(|text| c_raw::quoted(text)), out)
+        }
+    }
+}
+
+fn list<T: Display>(
     kind: &str,
     name: &str,
     values: impl ExactSizeIterator<Item = T>,
+    out: &mut impl Write,
 ) -> Result<()> {
     // An empty array is not C.
     if values.len() == 0 {
-        return writeln!(out, "static const {kind} {name}[1] = {{0}};");
+        return writeln!(out, "static const {kind}{name}[1] = {{0}};");
     }
-    write!(out, "static const {kind} {name}[{}] = {{", values.len())?;
+    write!(out, "static const {kind}{name}[{}] = {{", values.len())?;
     for (index, value) in values.enumerate() {
         write!(out, "{}{value},", if index % 16 == 0 { "\n    " } else { " " })?;
     }
     writeln!(out, "\n}};")
 }
 
-/// The narrowest unsigned type that holds numbers up to `largest`.
-fn unsigned(largest: u64) -> &'static str {
-    match largest {
-        0..0x100 => "uint8_t",
-        0x100..0x1_0000 => "uint16_t",
-        0x1_0000..0x1_0000_0000 => "uint32_t",
-        _ => "uint64_t",
-    }
-}
-
 /// The type of the numbers of columns and slots.
-fn read_type(program: &Program) -> &'static str {
-    unsigned(u64::from(program.inputs) + u64::from(program.slots))
+fn read_type(program: &Program) -> String {
+    format!("uint{}_t", program.read_width())
 }
 
 /// Hexadecimal with the ending that a number of that type needs.
 fn word(value: u64) -> String {
     if value > u64::from(u32::MAX) { format!("{value:#x}u") } else { format!("{value:#x}") }
-}
-
-fn tables(program: &Program, arities: &BTreeSet<usize>, out: &mut impl Write) -> Result<()> {
-    let operations = &program.operations;
-    writeln!(
-        out,
-        "\n#define COLUMNS {}u\n#define SLOTS {}u\n#define LUTS {}u",
-        program.inputs,
-        program.slots.max(1),
-        operations.len()
-    )?;
-    writeln!(
-        out,
-        "\n/* What the LUTs read, one after the other: a number below COLUMNS is a column, others are slots. */"
-    )?;
-    let reads: Vec<u32> = operations.iter().flat_map(|operation| operation.reads.iter().copied()).collect();
-    array(out, read_type(program), "reads", reads.iter())?;
-    if arities.len() > 1 {
-        writeln!(out, "/* How many inputs each LUT has. */")?;
-        array(out, "uint8_t", "arities", operations.iter().map(|operation| operation.reads.len()))?;
-    }
-    writeln!(out, "/* The LUTs' tables: bit a is the output at address a. */")?;
-    let largest = operations.iter().map(|operation| operation.table).max().unwrap_or(0);
-    array(out, unsigned(largest), "tables", operations.iter().map(|operation| word(operation.table)))?;
-    writeln!(out, "/* The slot that each LUT fills. */")?;
-    let slots = operations.iter().map(|operation| operation.slot);
-    array(out, unsigned(program.slots.into()), "fills", slots)
-}
-
-fn vote_tables(grove: &GroveProgram, out: &mut impl Write) -> Result<()> {
-    let (votes, program) = (&grove.votes, &grove.program);
-    writeln!(out, "\n#define VOTES {}u\n#define MARGINS {}u", votes.len(), grove.start.len())?;
-    writeln!(out, "#define SUM_BITS {}u\n#define VOTE_BITS {}u", grove.sum_bits, grove.vote_bits)?;
-    writeln!(out, "\n/* How many LUTs run before each vote. */")?;
-    let most = votes.iter().map(|vote| vote.operations).max().unwrap_or(0);
-    array(out, unsigned(most.into()), "before", votes.iter().map(|vote| vote.operations))?;
-    writeln!(out, "/* The margin that each vote is added to. */")?;
-    array(out, unsigned(grove.start.len() as u64), "targets", votes.iter().map(|vote| vote.margin))?;
-    writeln!(out, "/* The address bits of each vote. */")?;
-    array(out, "uint8_t", "vote_arities", votes.iter().map(|vote| vote.reads.len()))?;
-    let reads: Vec<u32> = votes.iter().flat_map(|vote| vote.reads.iter().copied()).collect();
-    array(out, read_type(program), "vote_reads", reads.iter())?;
-    writeln!(
-        out,
-        "/* The votes by address, lifted so that none is negative; then the same, one table a bit. */"
-    )?;
-    let lifted: Vec<u32> = votes.iter().flat_map(|vote| vote.lifted.iter().copied()).collect();
-    array(out, unsigned((1u64 << grove.vote_bits) - 1), "lifted", lifted.iter())?;
-    let planes: Vec<u64> = votes.iter().flat_map(|vote| grove.planes(vote)).collect();
-    let largest = planes.iter().copied().max().unwrap_or(0);
-    array(out, unsigned(largest), "planes", planes.iter().map(|&plane| word(plane)))?;
-    writeln!(
-        out,
-        "/* What the sums start from; a margin is its sum and LIFT. */\n#define LIFT ({})",
-        grove.lift
-    )?;
-    array(out, "int32_t", "start", grove.start.iter())
 }
 
 /// One row: bytes for bits, addresses by shifting.
@@ -248,8 +214,8 @@ fn row_function(
         "        value[COLUMNS + fills[i]] = (uint8_t)(tables[i] >> address & 1);\n    }}\n    return read;\n}}\n"
     )?;
     let unpack = "    uint8_t value[COLUMNS + SLOTS];\n    for (unsigned i = 0; i < COLUMNS; i++)\n        value[i] = (uint8_t)(row[i / 64] >> (i % 64) & 1);";
-    match code {
-        Code::Netlist(program) => {
+    match &code.body {
+        Body::Netlist(program) => {
             writeln!(out, "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n{unpack}")?;
             writeln!(out, "    run_row(0, LUTS, reads, value);\n    uint64_t outputs = 0;")?;
             for (index, output) in program.outputs.iter().enumerate() {
@@ -257,7 +223,7 @@ fn row_function(
             }
             writeln!(out, "    return outputs;\n}}")
         }
-        Code::Grove(grove) => {
+        Body::Grove(grove) => {
             writeln!(
                 out,
                 "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS])\n{{\n{unpack}"
@@ -287,14 +253,17 @@ fn row_function(
                 "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n    int32_t margins[MARGINS];"
             )?;
             writeln!(out, "    {name}_margins(row, margins);")?;
-            if grove.start.len() == 1 {
-                return writeln!(out, "    return margins[0] > 0;\n}}");
+            match grove.start.len() {
+                1 => writeln!(out, "    uint64_t best = margins[0] > 0;")?,
+                _ => {
+                    writeln!(out, "    uint64_t best = 0;\n    for (unsigned m = 1; m < MARGINS; m++)")?;
+                    writeln!(out, "        if (margins[m] > margins[best])\n            best = m;")?;
+                }
             }
-            writeln!(out, "    unsigned best = 0;\n    for (unsigned m = 1; m < MARGINS; m++)")?;
-            writeln!(
-                out,
-                "        if (margins[m] > margins[best])\n            best = m;\n    return best;\n}}"
-            )
+            match code.one_hot {
+                true => writeln!(out, "    return best | (uint64_t)1 << ({} + best);\n}}", grove.class_bits()),
+                false => writeln!(out, "    return best;\n}}"),
+            }
         }
     }
 }
@@ -419,7 +388,7 @@ fn vote_function(grove: &GroveProgram, lanes: usize, out: &mut impl Write) -> Re
             "\n/* Adds a vote of {arity} address bits on {rows} rows; of[] is all functions of the first two. */"
         )?;
         let planes: Vec<u64> = grove.votes.iter().flat_map(|vote| grove.planes(vote)).collect();
-        let kind = unsigned(planes.into_iter().max().unwrap_or(0));
+        let kind = format!("uint{}_t", width(planes.into_iter().max().unwrap_or(0)));
         writeln!(
             out,
             "static void vote{arity}_{rows}(const {kind} *plane, const uint64_t *const *in, uint64_t (*sum)[{lanes}])\n{{"
@@ -503,7 +472,13 @@ fn vote_function(grove: &GroveProgram, lanes: usize, out: &mut impl Write) -> Re
 }
 
 /// All votes, then the class: above a threshold, or the largest of the sums.
-fn class_function(grove: &GroveProgram, options: &Options, lanes: usize, out: &mut impl Write) -> Result<()> {
+fn class_function(
+    grove: &GroveProgram,
+    one_hot: bool,
+    options: &Options,
+    lanes: usize,
+    out: &mut impl Write,
+) -> Result<()> {
     let (rows, reads) = (64 * lanes, read_type(&grove.program));
     let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
     open(options, lanes, out)?;
@@ -575,6 +550,14 @@ fn class_function(grove: &GroveProgram, options: &Options, lanes: usize, out: &m
         )?;
         writeln!(out, "        for (unsigned bit = 0; bit < {}; bit++)", grove.class_bits())?;
         writeln!(out, "            {} = class[bit];", output("bit", lanes))?;
+    }
+    if one_hot {
+        let (class, bits) = (output("bit", lanes), grove.class_bits());
+        writeln!(out, "        for (unsigned c = 0; c < {}; c++) {{", grove.classes)?;
+        writeln!(out, "            uint64_t is = ~(uint64_t)0;")?;
+        writeln!(out, "            for (unsigned bit = 0; bit < {bits}; bit++)")?;
+        writeln!(out, "                is &= c >> bit & 1 ? {class} : ~{class};")?;
+        writeln!(out, "            {} = is;\n        }}", output(format!("({bits} + c)"), lanes))?;
     }
     writeln!(out, "    }}\n}}")
 }

@@ -2,69 +2,68 @@
 
 use super::Options;
 use super::program::{GroveProgram, Program};
+use super::raw::Raw;
 use crate::circuit::{Grove, Netlist};
+use crate::encode::Encoder;
 use crate::{Error, Result};
 
 /// What C and Rust are made from.
-pub(super) enum Code {
+pub(super) struct Code {
+    pub(super) body: Body,
+    /// The tests of raw values that fill a row.
+    pub(super) raw: Option<Raw>,
+    /// Whether a grove shows an output for each class after the number of the class.
+    pub(super) one_hot: bool,
+    /// Lines above the code.
+    pub(super) header: Vec<String>,
+    /// What the columns of a row are called.
+    pub(super) inputs: Vec<String>,
+    /// What the outputs are called.
+    pub(super) outputs: Vec<String>,
+}
+
+/// How the outputs are found.
+pub(super) enum Body {
     Netlist(Program),
     Grove(GroveProgram),
 }
 
-impl Code {
-    pub(super) fn program(&self) -> &Program {
-        match self {
-            Self::Netlist(program) => program,
-            Self::Grove(grove) => &grove.program,
-        }
-    }
-
-    pub(super) fn outputs(&self) -> usize {
-        match self {
-            Self::Netlist(program) => program.outputs.len(),
-            Self::Grove(grove) => grove.class_bits() as usize,
-        }
-    }
-}
-
-/// Lines above the code, and what each output is called.
-pub(super) struct Facts {
-    pub(super) header: Vec<String>,
-    pub(super) inputs: Vec<String>,
-    pub(super) outputs: Vec<String>,
-}
-
-/// The most outputs a netlist may have, since a row's are the bits of a word.
+/// The most outputs, since a row's are the bits of a word.
 const MAX_OUTPUTS: usize = 64;
 
 impl Code {
-    /// The code of a netlist and its facts.
-    pub(super) fn of_netlist(netlist: &Netlist, options: &Options) -> Result<(Self, Facts)> {
-        if netlist.outputs() > MAX_OUTPUTS {
-            let outputs = netlist.outputs();
-            return Err(Error::data(format!(
-                "{outputs} outputs are over the limit of {MAX_OUTPUTS} of C and Rust"
-            )));
+    pub(super) fn program(&self) -> &Program {
+        match &self.body {
+            Body::Netlist(program) => program,
+            Body::Grove(grove) => &grove.program,
         }
-        let facts = Facts {
+    }
+
+    /// The code of a netlist.
+    pub(super) fn of_netlist(netlist: &Netlist, options: &Options) -> Result<Self> {
+        let code = Self {
+            body: Body::Netlist(Program::of_netlist(netlist)),
+            raw: None,
+            one_hot: false,
             header: options.header(netlist),
             inputs: netlist.input_names().to_vec(),
             outputs: netlist.output_list().iter().map(|(name, _)| name.clone()).collect(),
         };
-        Ok((Self::Netlist(Program::of_netlist(netlist)), facts))
+        code.checked()
     }
 
-    /// The code of a grove and its facts.
+    /// The code of a grove, which adds up votes.
     pub(super) fn of_grove(
         grove: &Grove,
         column_names: &[String],
+        one_hot: bool,
         options: &Options,
-    ) -> Result<(Self, Facts)> {
+    ) -> Result<Self> {
         if column_names.len() != grove.inputs() || grove.inputs() == 0 {
             let (names, inputs) = (column_names.len(), grove.inputs());
             return Err(Error::data(format!("{names} names were given for {inputs} columns")));
         }
-        let code = GroveProgram::of(grove)?;
+        let program = GroveProgram::of(grove)?;
         let (trees, gates, classes) = (grove.trees().len(), grove.gates(), grove.classes());
         let mut header = options.header_start();
         header.push(format!(
@@ -73,11 +72,46 @@ impl Code {
             grove.inputs()
         ));
         header.extend(options.header_facts());
-        let outputs = (0..code.class_bits()).map(|bit| match grove.classes() {
-            2 => "class".to_string(),
-            _ => format!("class_{bit}"),
-        });
-        let facts = Facts { header, inputs: column_names.to_vec(), outputs: outputs.collect() };
-        Ok((Self::Grove(code), facts))
+        let mut outputs: Vec<String> = (0..program.class_bits())
+            .map(|bit| if classes == 2 { "class".into() } else { format!("class_{bit}") })
+            .collect();
+        if one_hot {
+            outputs.extend((0..classes).map(|class| format!("is_{class}")));
+        }
+        let inputs = column_names.to_vec();
+        Self { body: Body::Grove(program), raw: None, one_hot, header, inputs, outputs }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
+        let outputs = self.outputs.len();
+        if outputs > MAX_OUTPUTS {
+            return Err(Error::data(format!(
+                "{outputs} outputs are over the limit of {MAX_OUTPUTS} of C and Rust"
+            )));
+        }
+        Ok(self)
+    }
+
+    /// The same code, which also takes raw values.
+    ///
+    /// # Errors
+    /// When the encoder asks for something that such code cannot.
+    pub(super) fn with_encoder(mut self, encoder: &Encoder) -> Result<Self> {
+        let program = self.program();
+        let mut used = vec![false; program.inputs as usize];
+        let mut read = |reads: &[u32]| {
+            for &read in reads {
+                if let Some(used) = used.get_mut(read as usize) {
+                    *used = true;
+                }
+            }
+        };
+        program.operations.iter().for_each(|operation| read(&operation.reads));
+        read(&program.outputs);
+        if let Body::Grove(grove) = &self.body {
+            grove.votes.iter().for_each(|vote| read(&vote.reads));
+        }
+        self.raw = Some(Raw::of(encoder, &used)?);
+        Ok(self)
     }
 }

@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use super::{Format, Options};
+use crate::encode::{Encoder, Kind};
 use crate::{Error, Result};
 
 /// How many rows a harness takes at a time.
 pub const HARNESS_BLOCK: usize = 256;
 
-/// A main program around the C or Rust that [`write`](super::write()) or [`write_grove`](super::write_grove) wrote to a file.
+/// A main program around the C or Rust that [`write`](super::write()) or [`write_model`](super::write_model) wrote to a
+/// file.
 ///
 /// It reads blocks of [`HARNESS_BLOCK`] rows from its standard input: each row as the words that `row` takes, in the
 /// machine's byte order. For each row it writes three words: what the function for one row says, what that for 64
@@ -17,17 +19,46 @@ pub const HARNESS_BLOCK: usize = 256;
 /// # Errors
 /// When the format is neither C nor Rust, or the path is not text or has a quote in it.
 pub fn harness(format: Format, options: &Options, path: &Path, margins: bool) -> Result<String> {
+    let (template, margin_code) = match format {
+        Format::C => (C, C_MARGINS),
+        _ => (RUST, RUST_MARGINS),
+    };
+    fill(&template.replace("@MARGINS@", if margins { margin_code } else { "" }), format, options, path)
+}
+
+/// A main program around C or Rust that was written with its encoder: it reads the rows of
+/// [`RawRows`](super::RawRows) from its standard input, and writes a word for each, what the function for raw values says.
+///
+/// # Errors
+/// As [`harness`].
+pub fn raw_harness(format: Format, options: &Options, path: &Path, encoder: &Encoder) -> Result<String> {
+    let texts = encoder.inputs().iter().any(|input| input.kind == Kind::Text);
+    let numbers = encoder.inputs().iter().any(|input| input.kind != Kind::Text);
+    let [template, number_code, text_code] = match format {
+        Format::C => [RAW_C, RAW_C_NUMBERS, RAW_C_TEXTS],
+        _ => [RAW_RUST, RAW_RUST_NUMBERS, RAW_RUST_TEXTS],
+    };
+    let sign = if format == Format::C { "" } else { "&" };
+    let given: Vec<String> = [(numbers, "numbers"), (texts, "texts")]
+        .into_iter()
+        .filter_map(|(there, name)| there.then(|| format!("{sign}{name}")))
+        .collect();
+    let template = template
+        .replace("@NUMBERS@", if numbers { number_code } else { "" })
+        .replace("@TEXTS@", if texts { text_code } else { "" })
+        .replace("@GIVEN@", &given.join(", "));
+    fill(&template, format, options, path)
+}
+
+fn fill(template: &str, format: Format, options: &Options, path: &Path) -> Result<String> {
+    if !matches!(format, Format::C | Format::Rust) {
+        return Err(Error::setting(format!("{format} is not a program; C and Rust are")));
+    }
     let path = path
         .to_str()
         .filter(|path| !path.contains(['"', '\\', '\n']))
         .ok_or_else(|| Error::setting(format!("{} cannot be named in a program", path.display())))?;
-    let (template, margin_code) = match format {
-        Format::C => (C, C_MARGINS),
-        Format::Rust => (RUST, RUST_MARGINS),
-        _ => return Err(Error::setting(format!("{format} is not a program; C and Rust are"))),
-    };
     Ok(template
-        .replace("@MARGINS@", if margins { margin_code } else { "" })
         .replace("@PATH@", path)
         .replace("@name@", &options.name)
         .replace("@NAME@", &options.name.to_ascii_uppercase()))
@@ -116,4 +147,71 @@ fn main() {
 const RUST_MARGINS: &str = "            for margin in circuit::margins(row) {
                 answers.extend(i64::from(margin).to_ne_bytes());
             }
+";
+
+const RAW_C: &str = r#"#include "@PATH@"
+#include <stdio.h>
+
+int main(void)
+{
+    for (;;) {
+@NUMBERS@@TEXTS@        uint64_t answer = @name@_raw(@GIVEN@);
+        fwrite(&answer, sizeof answer, 1, stdout);
+    }
+}
+"#;
+
+const RAW_C_NUMBERS: &str = "        double numbers[@NAME@_NUMBERS];
+        if (fread(numbers, sizeof numbers, 1, stdin) != 1)
+            return 0;
+";
+
+const RAW_C_TEXTS: &str = "        static char letters[1 << 20];
+        const char *texts[@NAME@_TEXTS];
+        size_t used = 0;
+        for (unsigned t = 0; t < @NAME@_TEXTS; t++) {
+            uint32_t length;
+            if (fread(&length, sizeof length, 1, stdin) != 1)
+                return t > 0;
+            texts[t] = NULL;
+            if (length == UINT32_MAX)
+                continue;
+            if (length >= sizeof letters - used || fread(letters + used, 1, length, stdin) != length)
+                return 1;
+            texts[t] = letters + used;
+            letters[used + length] = 0;
+            used += length + 1;
+        }
+";
+
+const RAW_RUST: &str = r#"#![deny(warnings)]
+use std::io::{Read, Write};
+
+#[path = "@PATH@"]
+pub mod circuit;
+
+fn take<'a>(bytes: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, rest) = bytes.split_at(count);
+    *bytes = rest;
+    taken
+}
+
+fn main() {
+    let (mut input, mut answers) = (Vec::new(), Vec::new());
+    std::io::stdin().read_to_end(&mut input).unwrap();
+    let mut bytes = &input[..];
+    while !bytes.is_empty() {
+@NUMBERS@@TEXTS@        answers.extend(circuit::raw(@GIVEN@).to_ne_bytes());
+    }
+    std::io::stdout().write_all(&answers).unwrap();
+}
+"#;
+
+const RAW_RUST_NUMBERS: &str = "        let numbers = [(); circuit::NUMBERS].map(|()| f64::from_ne_bytes(take(&mut bytes, 8).try_into().unwrap()));
+";
+
+const RAW_RUST_TEXTS: &str = "        let texts = [(); circuit::TEXTS].map(|()| {
+            let length = u32::from_ne_bytes(take(&mut bytes, 4).try_into().unwrap());
+            (length != u32::MAX).then(|| std::str::from_utf8(take(&mut bytes, length as usize)).unwrap())
+        });
 ";

@@ -8,6 +8,7 @@ use super::*;
 use crate::bits::BitMatrix;
 use crate::circuit::testing::{generator, random_grove, random_netlist, random_tree};
 use crate::circuit::{Grove, GroveOutputs, Target, VoteTree, column_names};
+use crate::encode::{Column, EncodeSettings, Encoder, FewValues, Numbers, PixelCode, Table, Test, Texts};
 use chacha20::rand_core::Rng;
 
 /// Runs a command to its end.
@@ -17,9 +18,9 @@ fn succeed(command: &mut Command) {
 }
 
 /// Compiles a harness around a source, strictly.
-fn compile(folder: &Path, format: Format, source: &Path, margins: bool) -> PathBuf {
+fn compile(folder: &Path, format: Format, source: &Path, harness: &str) -> PathBuf {
     let main = folder.join(format!("main_{}.{}", format, format.extension()));
-    std::fs::write(&main, harness(format, &Options::default(), source, margins).unwrap()).unwrap();
+    std::fs::write(&main, harness).unwrap();
     let program = folder.join(format!("run_{format}"));
     match format {
         Format::C => succeed(
@@ -44,7 +45,7 @@ fn compile(folder: &Path, format: Format, source: &Path, margins: bool) -> PathB
     program
 }
 
-/// Sends rows through a program; gives the words of each row.
+/// Sends rows of bits through a program; gives the words of each row.
 fn answers(program: &Path, rows: &BitMatrix) -> Vec<u64> {
     assert!(rows.rows().is_multiple_of(HARNESS_BLOCK));
     let mut bytes = Vec::new();
@@ -55,6 +56,11 @@ fn answers(program: &Path, rows: &BitMatrix) -> Vec<u64> {
             bytes.extend(bits.to_ne_bytes());
         }
     }
+    sent(program, bytes)
+}
+
+/// Sends bytes through a program; gives the words that it writes.
+fn sent(program: &Path, bytes: Vec<u8>) -> Vec<u64> {
     let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || input.write_all(&bytes));
@@ -79,7 +85,7 @@ fn check_netlist(netlist: &Netlist, format: Format) {
         options.header_file = Some("model.h".into());
     }
     write(netlist, format, &options, &mut std::fs::File::create(&source).unwrap()).unwrap();
-    let program = compile(folder.path(), format, &source, false);
+    let program = compile(folder.path(), format, &source, &harness(format, &options, &source, false).unwrap());
     let rows = random_rows(5, 512, netlist.inputs());
     let expected = netlist.evaluate(rows.view()).unwrap();
     let answers = answers(&program, &rows);
@@ -90,19 +96,23 @@ fn check_netlist(netlist: &Netlist, format: Format) {
     }
 }
 
-fn check_grove(grove: &Grove, format: Format) {
+fn check_grove(grove: &Grove, one_hot: bool, format: Format) {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join(format!("model.{}", format.extension()));
     let names = column_names(grove.inputs());
     let mut file = std::fs::File::create(&source).unwrap();
-    write_grove(grove, &names, format, &Options::default(), &mut file).unwrap();
-    let program = compile(folder.path(), format, &source, true);
+    let options = Options::default();
+    let code = Code::of_grove(grove, &names, one_hot, &options).unwrap();
+    write_code(&code, format, &options, &mut file).unwrap();
+    let program = compile(folder.path(), format, &source, &harness(format, &options, &source, true).unwrap());
     let rows = random_rows(6, 512, grove.inputs());
     let answers = answers(&program, &rows);
     assert_eq!(answers.len(), (3 + grove.margins()) * 512);
     for (row, words) in answers.chunks(3 + grove.margins()).enumerate() {
         let margins = grove.margins_of(|column| rows.get(row, column));
         let class = Grove::class_of(&margins) as u64;
+        let bits = u64::from((grove.classes() - 1).ilog2() + 1);
+        let class = if one_hot { class | 1 << (bits + class) } else { class };
         assert_eq!(words[..3], [class; 3], "{format}, row {row}, {margins:?}");
         assert!(words[3..].iter().zip(&margins).all(|(&word, &margin)| word as i64 == i64::from(margin)));
     }
@@ -133,7 +143,90 @@ fn c_and_rust_say_what_the_grove_says() {
     let two = random_grove(11, 90, 2, 25, 120);
     let ten = random_grove(12, 40, 10, 30, 15);
     for grove in [odd, empty, two, ten] {
-        check_grove(&grove, Format::C);
-        check_grove(&grove, Format::Rust);
+        for one_hot in [false, true] {
+            check_grove(&grove, one_hot, Format::C);
+            check_grove(&grove, one_hot, Format::Rust);
+        }
     }
+}
+
+/// Code of a random tree with an encoder says of raw values what the tree says of the encoder's bits.
+fn check_encoder(encoder: &Encoder, format: Format) {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join(format!("model.{}", format.extension()));
+    let tree = random_tree(9, 4, 3, encoder.bits());
+    let netlist = Netlist::from_tree(&tree, column_names(encoder.bits())).unwrap();
+    let options = Options::default();
+    let code = Code::of_netlist(&netlist, &options).unwrap().with_encoder(encoder).unwrap();
+    write_code(&code, format, &options, &mut std::fs::File::create(&source).unwrap()).unwrap();
+    let main = raw_harness(format, &options, &source, encoder).unwrap();
+    let program = compile(folder.path(), format, &source, &main);
+    let rows = 20_000;
+    let raw = raw_rows(encoder, rows, 3).unwrap();
+    let bits = encoder.transform(&raw.table).unwrap();
+    let answers = sent(&program, raw.bytes);
+    assert_eq!(answers.len(), rows);
+    for (row, &answer) in answers.iter().enumerate() {
+        let expected = u64::from(tree.output(|column| bits.get(row, column)));
+        let values: Vec<_> = (0..raw.table.columns()).map(|column| raw.table.value(row, column)).collect();
+        assert_eq!(answer, expected, "{format}, row {row}: {values:?}");
+    }
+}
+
+/// An encoder of a table with one column of each kind.
+fn mixed_encoder() -> Encoder {
+    let mut rng = generator(4);
+    let mut draw = |below: u32| rng.next_u32() % below;
+    let rows = 500;
+    let gap = |draw: &mut dyn FnMut(u32) -> u32, value: f64| if draw(8) == 0 { f64::NAN } else { value };
+    let numbers = |draw: &mut dyn FnMut(u32) -> u32, below: u32, unit: f64, from: f64| -> Numbers {
+        let each = |_| {
+            let value = f64::from(draw(below)) * unit + from;
+            gap(draw, value)
+        };
+        Numbers::F64((0..rows).map(each).collect())
+    };
+    let texts = ["plain", "with \"quotes\" and \\", "Größe??/", "", "tab\t1"];
+    let words: Vec<Option<&str>> =
+        (0..rows).map(|_| texts.get(draw(6) as usize).copied()).collect();
+    let table = Table::new(vec![
+        ("number".into(), Column::Number(numbers(&mut draw, 1000, 0.1, -30.0))),
+        ("few".into(), Column::Number(numbers(&mut draw, 3, 1.0, 0.0))),
+        ("text".into(), Column::Text(Texts::from_rows(words))),
+        ("date".into(), Column::Date(numbers(&mut draw, 1_000_000, 4321.5, -2e9))),
+    ])
+    .unwrap();
+    let settings = EncodeSettings { few_values: FewValues::Values, categories: 2, ..EncodeSettings::default() };
+    Encoder::fit(&table, &settings).unwrap().0
+}
+
+#[test]
+fn c_and_rust_encode_raw_values_as_the_encoder_does() {
+    let mixed = mixed_encoder();
+    let kinds = |wanted: fn(&Test) -> bool| mixed.meanings().iter().any(|meaning| wanted(&meaning.test));
+    assert!(kinds(|test| matches!(test, Test::DatePart(..))) && kinds(|test| matches!(test, Test::Is(_))));
+    let bytes: Vec<u8> = (0..=255).flat_map(|byte: u8| [byte, byte.reverse_bits()]).collect();
+    let pixels = Table::from_pixels(2, bytes).unwrap();
+    let mut encoders = vec![mixed, Encoder::identity(5)];
+    for pixel_code in [PixelCode::Binary, PixelCode::Gray] {
+        let settings = EncodeSettings { pixel_code, ..EncodeSettings::default() };
+        encoders.push(Encoder::fit(&pixels, &settings).unwrap().0);
+    }
+    for encoder in encoders {
+        check_encoder(&encoder, Format::C);
+        check_encoder(&encoder, Format::Rust);
+    }
+}
+
+#[test]
+fn words_are_refused() {
+    let rows: Vec<String> = (0..300).map(|row| format!("buy {row} now, {}", row * 7 % 300)).collect();
+    let texts = Texts::from_rows(rows.iter().map(|row| Some(row.as_str())));
+    let table = Table::new(vec![("note".into(), Column::Text(texts))]).unwrap();
+    let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
+    assert!(encoder.meanings().iter().all(|meaning| matches!(meaning.test, Test::Word(_))));
+    let tree = random_tree(9, 2, 2, encoder.bits());
+    let netlist = Netlist::from_tree(&tree, column_names(encoder.bits())).unwrap();
+    let code = Code::of_netlist(&netlist, &Options::default()).unwrap();
+    assert!(code.with_encoder(&encoder).is_err_and(|error| error.to_string().contains("\"note\"")));
 }

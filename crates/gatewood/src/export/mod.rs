@@ -22,8 +22,10 @@
 //! ```
 
 mod aiger;
+mod arrays;
 mod blif;
 mod c;
+mod c_raw;
 mod code;
 mod dot;
 mod encoder;
@@ -36,8 +38,11 @@ mod model;
 mod names;
 mod pipeline;
 mod program;
+mod raw;
+mod raw_rows;
 mod read;
 mod rust;
+mod rust_raw;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -49,13 +54,13 @@ use std::io::Write;
 use std::str::FromStr;
 
 use self::code::Code;
-pub use self::harness::{HARNESS_BLOCK, harness};
+pub use self::harness::{HARNESS_BLOCK, harness, raw_harness};
 pub use self::model::{
-    ModelOptions, has_margins, netlist_of, read_for, test_rows, write_model, write_model_header,
-    write_model_test_bench,
+    ModelOptions, netlist_of, read_for, test_rows, write_model, write_model_c, write_model_test_bench,
 };
+pub use self::raw_rows::{RawRows, raw_rows};
 use crate::bits::BitView;
-use crate::circuit::{Grove, Netlist};
+use crate::circuit::Netlist;
 use crate::{Error, Result};
 
 /// A file format that a circuit can be written in.
@@ -238,9 +243,7 @@ impl Options {
 /// When the options are not valid, the format cannot show such a circuit, or writing fails.
 pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
-    if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
-        return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
-    }
+    check_pipeline(options, format)?;
     check_shape(netlist, format)?;
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
     match format {
@@ -251,15 +254,10 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
         Format::Json => json::write(netlist, options, &mut out),
         Format::Verilog => verilog::write(netlist, options, &mut out),
         Format::Vhdl => vhdl::write(netlist, options, &mut out),
-        Format::C => {
-            let (code, facts) = Code::of_netlist(netlist, options)?;
-            c::write(&code, options, &facts, options.header_file.as_deref(), &mut out)
-        }
-        Format::Rust => {
-            let (code, facts) = Code::of_netlist(netlist, options)?;
-            rust::write(&code, &facts, &mut out)
-        }
         Format::Svg => svg::write(netlist, options, &mut out),
+        Format::C | Format::Rust => {
+            return write_code(&Code::of_netlist(netlist, options)?, format, options, &mut out);
+        }
     }
     .and_then(|()| out.flush())
     .map_err(|error| write_failed(format, &error))
@@ -272,51 +270,33 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
 pub fn write_header(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
     check_shape(netlist, Format::C)?;
-    let (code, facts) = Code::of_netlist(netlist, options)?;
-    c::write_header(&code, options, &facts, out).map_err(|error| write_failed(Format::C, &error))
+    let code = Code::of_netlist(netlist, options)?;
+    c::write_header(&code, options, out).map_err(|error| write_failed(Format::C, &error))
 }
 
-/// Writes a grove as C or Rust that adds up its votes, which is faster than the netlist that [`write()`] is given and
-/// offers the margins too.
-///
-/// # Errors
-/// When the format is another one, the options are not valid, or writing fails.
-pub fn write_grove(
-    grove: &Grove,
-    column_names: &[String],
-    format: Format,
-    options: &Options,
-    out: &mut impl Write,
-) -> Result<()> {
+/// Writes code as C or Rust.
+fn write_code(code: &Code, format: Format, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
-    let (code, facts) = Code::of_grove(grove, column_names, options)?;
+    check_pipeline(options, format)?;
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
     match format {
-        Format::C => c::write(&code, options, &facts, options.header_file.as_deref(), &mut out),
-        Format::Rust => rust::write(&code, &facts, &mut out),
-        _ => return Err(Error::setting(format!("{format} is written from a netlist, not from a grove"))),
+        Format::C => c::write(code, options, options.header_file.as_deref(), &mut out),
+        Format::Rust => rust::write(code, &mut out),
+        _ => return Err(Error::setting(format!("{format} is not a program; C and Rust are"))),
     }
     .and_then(|()| out.flush())
     .map_err(|error| write_failed(format, &error))
 }
 
-/// Writes the header that belongs to the C of a grove.
-///
-/// # Errors
-/// As [`write_grove`].
-pub fn write_grove_header(
-    grove: &Grove,
-    column_names: &[String],
-    options: &Options,
-    out: &mut impl Write,
-) -> Result<()> {
-    options.validate()?;
-    let (code, facts) = Code::of_grove(grove, column_names, options)?;
-    c::write_header(&code, options, &facts, out).map_err(|error| write_failed(Format::C, &error))
-}
-
 fn write_failed(format: Format, error: &std::io::Error) -> Error {
     Error::io(format!("the {format} file cannot be written: {error}"))
+}
+
+fn check_pipeline(options: &Options, format: Format) -> Result<()> {
+    if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
+        return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
+    }
+    Ok(())
 }
 
 /// Languages with buses and arrays have none of no width.

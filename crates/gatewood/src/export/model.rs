@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::code::Code;
 use super::{Format, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
@@ -76,9 +77,20 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
     file
 }
 
-/// Whether C and Rust of a model add up votes and offer margins; otherwise they run the netlist.
-pub fn has_margins(model: &Model, options: &ModelOptions) -> bool {
-    matches!(model.circuit(), Circuit::Grove(_)) && options.outputs == GroveOutputs::default()
+/// The code of a model for C or Rust: votes added up where it is a grove, else its netlist.
+///
+/// Margins are a function of their own there, so that they need not be asked for.
+fn code_of(model: &Model, format: Format, options: &ModelOptions, file: &Options) -> Result<Code> {
+    let code = match model.circuit() {
+        Circuit::Grove(grove) => Code::of_grove(grove, &bit_names(model), options.outputs.one_hot, file)?,
+        Circuit::Tree(_) => {
+            let bits_only = ModelOptions { encoder: false, ..options.clone() };
+            let netlist = smaller(model, format, &bits_only)?;
+            super::check_shape(&netlist, format)?;
+            Code::of_netlist(&netlist, file)?
+        }
+    };
+    if options.encoder { code.with_encoder(model.encoder()) } else { Ok(code) }
 }
 
 /// Writes a model in a format.
@@ -92,29 +104,27 @@ pub fn write_model(
     out: &mut impl Write,
 ) -> Result<()> {
     let file = with_facts(model, options);
-    if options.encoder && matches!(format, Format::C | Format::Rust) {
-        return Err(Error::setting(format!("{format} cannot be written with the encoder yet")));
-    }
-    if let (Circuit::Grove(grove), Format::C | Format::Rust, true) =
-        (model.circuit(), format, has_margins(model, options))
-    {
-        return super::write_grove(grove, &bit_names(model), format, &file, out);
+    if matches!(format, Format::C | Format::Rust) {
+        return super::write_code(&code_of(model, format, options, &file)?, format, &file, out);
     }
     super::write(&smaller(model, format, options)?, format, &file, out)
 }
 
-/// Writes the header that belongs to the C of a model.
+/// Writes a model as C, the header apart from the source, which includes it by the name in
+/// [`Options::header_file`].
 ///
 /// # Errors
 /// As [`write_model`].
-pub fn write_model_header(model: &Model, options: &ModelOptions, out: &mut impl Write) -> Result<()> {
+pub fn write_model_c(
+    model: &Model,
+    options: &ModelOptions,
+    source: &mut impl Write,
+    header: &mut impl Write,
+) -> Result<()> {
     let file = with_facts(model, options);
-    match model.circuit() {
-        Circuit::Grove(grove) if has_margins(model, options) => {
-            super::write_grove_header(grove, &bit_names(model), &file, out)
-        }
-        _ => super::write_header(&netlist_of(model, options)?, &file, out),
-    }
+    let code = code_of(model, Format::C, options, &file)?;
+    super::write_code(&code, Format::C, &file, source)?;
+    super::c::write_header(&code, &file, header).map_err(|error| super::write_failed(Format::C, &error))
 }
 
 /// Writes a test bench for the Verilog or VHDL of a model.

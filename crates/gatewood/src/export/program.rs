@@ -1,5 +1,6 @@
 //! Circuits as short programs over few slots: what the C and the Rust are made from.
 
+use super::arrays::width;
 use crate::circuit::{Grove, MAX_ARITY, Netlist, Signal, SignalKind, Target, TruthTable};
 use crate::{Error, Result};
 
@@ -70,6 +71,11 @@ impl Writer {
 }
 
 impl Program {
+    /// Bits of the numbers of columns and slots.
+    pub(super) fn read_width(&self) -> u32 {
+        width(u64::from(self.inputs) + u64::from(self.slots))
+    }
+
     /// The program of a netlist: the LUTs that outputs need, depth first so that few slots are in use at a time.
     pub(super) fn of_netlist(netlist: &Netlist) -> Self {
         let mut remaining = readers(netlist);

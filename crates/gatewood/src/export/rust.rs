@@ -4,23 +4,24 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io::{Result, Write};
 
-use super::code::{Code, Facts};
-use super::names;
+use super::arrays::{Array, Values};
+use super::code::{Body, Code};
+use super::{names, rust_raw};
 use super::program::{GroveProgram, Program};
 
 /// Writes a module with `row`, `rows` and, for a grove, `margins`.
-pub(super) fn write(code: &Code, facts: &Facts, out: &mut impl Write) -> Result<()> {
+pub(super) fn write(code: &Code, out: &mut impl Write) -> Result<()> {
     let program = code.program();
-    for line in &facts.header {
+    for line in &code.header {
         writeln!(out, "// {line}")?;
     }
     writeln!(out, "// It needs only `core`: use it as a module of any crate.\n")?;
-    for (index, input) in facts.inputs.iter().enumerate() {
+    for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
             writeln!(out, "// Column {index} is {}", names::comment(input))?;
         }
     }
-    for (index, output) in facts.outputs.iter().enumerate() {
+    for (index, output) in code.outputs.iter().enumerate() {
         writeln!(out, "// Output {index} is {}", names::comment(output))?;
     }
     writeln!(out, "\n/// Columns of a row.\npub const COLUMNS: usize = {};", program.inputs)?;
@@ -29,102 +30,79 @@ pub(super) fn write(code: &Code, facts: &Facts, out: &mut impl Write) -> Result<
         "/// Words of a row: column `i` is bit `i % 64` of word `i / 64`.\npub const WORDS: usize = {};",
         program.inputs.div_ceil(64)
     )?;
-    writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs())?;
+    writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs.len())?;
     writeln!(out, "const SLOTS: usize = {};", program.slots.max(1))?;
     let arities: BTreeSet<usize> = program.operations.iter().map(|operation| operation.reads.len()).collect();
-    tables(program, out)?;
-    if let Code::Grove(grove) = code {
-        vote_tables(grove, out)?;
+    writeln!(
+        out,
+        "/// A column when below `COLUMNS`, else a slot.\ntype Read = u{};",
+        program.read_width()
+    )?;
+    if let Body::Grove(grove) = &code.body {
+        writeln!(out, "/// Margins.\npub const MARGINS: usize = {};", grove.start.len())?;
+        writeln!(
+            out,
+            "const VOTES: usize = {};\nconst SUM_BITS: usize = {};\nconst VOTE_BITS: usize = {};\nconst LIFT: i32 = {};",
+            grove.votes.len(),
+            grove.sum_bits,
+            grove.vote_bits,
+            grove.lift
+        )?;
+    }
+    for constant in code.arrays() {
+        array(&constant, out)?;
     }
     write!(out, "{RUN_ROW}")?;
-    match code {
-        Code::Netlist(program) => netlist_row(program, out)?,
-        Code::Grove(grove) => {
-            write!(out, "{MARGINS}")?;
-            write!(out, "{}", if grove.start.len() == 1 { ROW_OF_ONE } else { ROW_OF_MANY })?;
+    match &code.body {
+        Body::Netlist(program) => netlist_row(program, out)?,
+        Body::Grove(grove) => {
+            write!(out, "{MARGINS}{}", if grove.start.len() == 1 { CLASS_OF_ONE } else { CLASS_OF_MANY })?;
+            let bits = grove.class_bits();
+            match code.one_hot {
+                true => writeln!(out, "{ROW}    class | 1 << ({bits} + class)\n}}")?,
+                false => writeln!(out, "{ROW}    class\n}}")?,
+            }
         }
     }
     write!(out, "{FOLD}")?;
     run(&arities, out)?;
-    match code {
-        Code::Netlist(program) => netlist_rows(program, out),
-        Code::Grove(grove) => grove_rows(grove, out),
+    match &code.body {
+        Body::Netlist(program) => netlist_rows(program, out)?,
+        Body::Grove(grove) => grove_rows(grove, code.one_hot, out)?,
+    }
+    match &code.raw {
+        Some(raw) => rust_raw::write(raw, out),
+        None => Ok(()),
     }
 }
 
-fn array<T: Display>(
-    out: &mut impl Write,
+/// An array of constants, a few to a line.
+fn array(array: &Array, out: &mut impl Write) -> Result<()> {
+    writeln!(out, "/// {}", array.about)?;
+    match &array.values {
+        Values::Numbers(bits, numbers) => list(&format!("u{bits}"), array.name, numbers.iter(), out),
+        Values::Tables(bits, tables) => {
+            list(&format!("u{bits}"), array.name, tables.iter().map(|table| format!("{table:#x}")), out)
+        }
+        Values::Signed(numbers) => list("i32", array.name, numbers.iter(), out),
+        Values::Fractions(numbers) => {
+            list("f64", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
+        }
+        Values::Texts(texts) => list("&str", array.name, texts.iter().map(|text| format!("{text:?}")), out),
+    }
+}
+
+fn list<T: Display>(
     kind: &str,
     name: &str,
     values: impl ExactSizeIterator<Item = T>,
+    out: &mut impl Write,
 ) -> Result<()> {
-    write!(out, "static {name}: [{kind}; {}] = [", values.len())?;
+    write!(out, "static {}: [{kind}; {}] = [", name.to_ascii_uppercase(), values.len())?;
     for (index, value) in values.enumerate() {
         write!(out, "{}{value},", if index % 16 == 0 { "\n    " } else { " " })?;
     }
     writeln!(out, "\n];")
-}
-
-fn unsigned(largest: u64) -> &'static str {
-    match largest {
-        0..0x100 => "u8",
-        0x100..0x1_0000 => "u16",
-        0x1_0000..0x1_0000_0000 => "u32",
-        _ => "u64",
-    }
-}
-
-fn tables(program: &Program, out: &mut impl Write) -> Result<()> {
-    let operations = &program.operations;
-    let read_type = unsigned(u64::from(program.inputs) + u64::from(program.slots));
-    writeln!(out, "\n/// A column when below `COLUMNS`, else a slot.\ntype Read = {read_type};")?;
-    writeln!(out, "/// What the LUTs read, one after the other.")?;
-    let reads: Vec<u32> = operations.iter().flat_map(|operation| operation.reads.iter().copied()).collect();
-    array(out, "Read", "READS", reads.iter())?;
-    writeln!(out, "/// How many inputs each LUT has.")?;
-    array(out, "u8", "ARITIES", operations.iter().map(|operation| operation.reads.len()))?;
-    writeln!(out, "/// The LUTs' tables: bit `a` is the output at address `a`.")?;
-    let largest = operations.iter().map(|operation| operation.table).max().unwrap_or(0);
-    array(
-        out,
-        unsigned(largest),
-        "TABLES",
-        operations.iter().map(|operation| format!("{:#x}", operation.table)),
-    )?;
-    writeln!(out, "/// The slot that each LUT fills.")?;
-    array(out, unsigned(program.slots.into()), "FILLS", operations.iter().map(|operation| operation.slot))
-}
-
-fn vote_tables(grove: &GroveProgram, out: &mut impl Write) -> Result<()> {
-    let votes = &grove.votes;
-    writeln!(out, "\n/// Margins.\npub const MARGINS: usize = {};", grove.start.len())?;
-    writeln!(
-        out,
-        "const VOTES: usize = {};\nconst SUM_BITS: usize = {};\nconst VOTE_BITS: usize = {};",
-        votes.len(),
-        grove.sum_bits,
-        grove.vote_bits
-    )?;
-    writeln!(out, "/// A margin is its sum and this.\nconst LIFT: i32 = {};", grove.lift)?;
-    writeln!(out, "/// What the sums start from.")?;
-    array(out, "i32", "START", grove.start.iter())?;
-    writeln!(out, "/// How many LUTs run before each vote.")?;
-    array(out, "u32", "BEFORE", votes.iter().map(|vote| vote.operations))?;
-    writeln!(out, "/// The margin that each vote is added to.")?;
-    array(out, unsigned(grove.start.len() as u64), "TARGETS", votes.iter().map(|vote| vote.margin))?;
-    writeln!(out, "/// How many address bits each vote has, and what they read.")?;
-    array(out, "u8", "VOTE_ARITIES", votes.iter().map(|vote| vote.reads.len()))?;
-    let reads: Vec<u32> = votes.iter().flat_map(|vote| vote.reads.iter().copied()).collect();
-    array(out, "Read", "VOTE_READS", reads.iter())?;
-    writeln!(
-        out,
-        "/// The votes by address, lifted so that none is negative; then the same, one table a bit."
-    )?;
-    let lifted: Vec<u32> = votes.iter().flat_map(|vote| vote.lifted.iter().copied()).collect();
-    array(out, unsigned((1u64 << grove.vote_bits) - 1), "LIFTED", lifted.iter())?;
-    let planes: Vec<u64> = votes.iter().flat_map(|vote| grove.planes(vote)).collect();
-    let kind = unsigned(planes.iter().copied().max().unwrap_or(0));
-    array(out, kind, "PLANES", planes.iter().map(|plane| format!("{plane:#x}")))
 }
 
 const RUN_ROW: &str = "
@@ -173,19 +151,25 @@ pub fn margins(row: &[u64; WORDS]) -> [i32; MARGINS] {
 }
 ";
 
-const ROW_OF_ONE: &str = "
+const CLASS_OF_ONE: &str = "
 /// The class of one row: 1 when the margin is above zero.
-pub fn row(row: &[u64; WORDS]) -> u64 {
+fn class(row: &[u64; WORDS]) -> u64 {
     u64::from(margins(row)[0] > 0)
 }
 ";
 
-const ROW_OF_MANY: &str = "
+const CLASS_OF_MANY: &str = "
 /// The class of one row: that of the largest margin, the first of equals.
-pub fn row(row: &[u64; WORDS]) -> u64 {
+fn class(row: &[u64; WORDS]) -> u64 {
     let margins = margins(row);
     (1..MARGINS).fold(0, |best, class| if margins[class] > margins[best] { class } else { best }) as u64
 }
+";
+
+const ROW: &str = "
+/// The outputs for one row: bit `i` is output `i`, so that the lowest are the number of the class.
+pub fn row(row: &[u64; WORDS]) -> u64 {
+    let class = class(row);
 ";
 
 const FOLD: &str = "
@@ -287,7 +271,7 @@ fn netlist_rows(program: &Program, out: &mut impl Write) -> Result<()> {
     writeln!(out, "    ]\n}}")
 }
 
-fn grove_rows(grove: &GroveProgram, out: &mut impl Write) -> Result<()> {
+fn grove_rows(grove: &GroveProgram, one_hot: bool, out: &mut impl Write) -> Result<()> {
     let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
     write!(
         out,
@@ -354,43 +338,48 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
         )?;
     }
     writeln!(out, "        }}\n        root += arity;\n    }}")?;
-    if grove.start.len() == 1 {
-        let threshold = -i64::from(grove.lift);
-        return match threshold {
-            i64::MIN..0 => writeln!(out, "    [[u64::MAX; L]; OUTPUTS]\n}}"),
-            _ if threshold >> grove.sum_bits != 0 => writeln!(out, "    [[0; L]; OUTPUTS]\n}}"),
-            _ => {
-                writeln!(out, "    // Above -LIFT, bit by bit from the lowest.")?;
-                writeln!(out, "    let threshold = -i64::from(LIFT);\n    let mut above = [0; L];")?;
-                writeln!(
-                    out,
-                    "    for (bit, sum) in sums[0].iter().enumerate() {{\n        for l in 0..L {{"
-                )?;
-                writeln!(
-                    out,
-                    "            above[l] = if threshold >> bit & 1 == 1 {{ above[l] & sum[l] }} else {{ above[l] | sum[l] }};"
-                )?;
-                writeln!(out, "        }}\n    }}\n    [above]\n}}")
-            }
-        };
+    let bits = grove.class_bits();
+    let threshold = -i64::from(grove.lift);
+    match grove.start.len() {
+        1 if threshold < 0 => writeln!(out, "    let class = [[u64::MAX; L]; {bits}];")?,
+        1 if threshold >> grove.sum_bits != 0 => writeln!(out, "    let class = [[0; L]; {bits}];")?,
+        1 => write!(out, "{ABOVE}")?,
+        _ => writeln!(out, "    let (mut best, mut class) = (sums[0], [[0; L]; {bits}]);\n{LARGEST}")?,
     }
-    write!(
-        out,
-        "    let (mut best, mut class) = (sums[0], [[0; L]; OUTPUTS]);
-    for (m, sum) in sums.iter().enumerate().skip(1) {{
-        let mut above = [0; L];
-        for (a, b) in sum.iter().zip(&best) {{
-            above = core::array::from_fn(|l| a[l] & !b[l] | !(a[l] ^ b[l]) & above[l]);
-        }}
-        for (best, sum) in best.iter_mut().zip(sum) {{
-            *best = choose(&above, best, sum);
-        }}
-        for (bit, class) in class.iter_mut().enumerate() {{
-            *class = choose(&above, class, &[0u64.wrapping_sub((m >> bit & 1) as u64); L]);
-        }}
-    }}
-    class
-}}
-"
-    )
+    match one_hot {
+        true => writeln!(out, "    const CLASS: usize = {bits};\n{ONE_HOT}}}"),
+        false => writeln!(out, "    class\n}}"),
+    }
 }
+
+const ABOVE: &str = "    // Above -LIFT, bit by bit from the lowest.
+    let threshold = -i64::from(LIFT);
+    let mut above = [0; L];
+    for (bit, sum) in sums[0].iter().enumerate() {
+        for l in 0..L {
+            above[l] = if threshold >> bit & 1 == 1 { above[l] & sum[l] } else { above[l] | sum[l] };
+        }
+    }
+    let class = [above];
+";
+
+const LARGEST: &str = "    for (m, sum) in sums.iter().enumerate().skip(1) {
+        let mut above = [0; L];
+        for (a, b) in sum.iter().zip(&best) {
+            above = core::array::from_fn(|l| a[l] & !b[l] | !(a[l] ^ b[l]) & above[l]);
+        }
+        for (best, sum) in best.iter_mut().zip(sum) {
+            *best = choose(&above, best, sum);
+        }
+        for (bit, class) in class.iter_mut().enumerate() {
+            *class = choose(&above, class, &[0u64.wrapping_sub((m >> bit & 1) as u64); L]);
+        }
+    }";
+
+const ONE_HOT: &str = "    let is = |wanted: usize| {
+        class.iter().enumerate().fold([u64::MAX; L], |is, (bit, word)| {
+            core::array::from_fn(|l| is[l] & if wanted >> bit & 1 == 1 { word[l] } else { !word[l] })
+        })
+    };
+    core::array::from_fn(|output| if output < CLASS { class[output] } else { is(output - CLASS) })
+";
