@@ -2,6 +2,7 @@
 
 use gatewood::circuit::{Equivalence, GroveOutputs, prove_equal};
 use gatewood::export::{Format, ModelOptions, read_for, write_model};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -65,15 +66,17 @@ pub fn verify(
     let format = format_named(format)?;
     let fraction = fraction.unwrap_or(ModelOptions::default().fraction);
     let model = model.get();
-    detached(py, || {
+    let (names, found) = detached(py, || {
         let (ours, file) = read_for(model.inner(), bytes, format, fraction)?;
-        Ok(match prove_equal(&ours, &file)? {
-            Equivalence::Equal => None,
-            Equivalence::Differs { inputs, .. } => {
-                Some(ours.input_names().iter().cloned().zip(inputs).collect())
-            }
-        })
-    })
+        Ok((ours.input_names().to_vec(), prove_equal(&ours, &file)?))
+    })?;
+    match found {
+        Equivalence::Equal => Ok(None),
+        Equivalence::Differs { inputs, .. } => Ok(Some(names.into_iter().zip(inputs).collect())),
+        Equivalence::Undecided => Err(PyRuntimeError::new_err(
+            "undecided: no row tells the file from the model, but a proof that there is none takes too long",
+        )),
+    }
 }
 
 /// The format of a file with that ending, if there is one.

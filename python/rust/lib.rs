@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]
-    use super::training::{default_settings, train};
+    use super::training::{default_settings, provoke_panic, train};
 
     use super::{Bound, PyModule, PyModuleMethods, PyResult};
 

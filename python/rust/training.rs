@@ -12,7 +12,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::error::{defect, raise};
+use crate::error::{defect, detached, raise};
 use crate::model::Model;
 use crate::rows::Rows;
 
@@ -149,4 +149,14 @@ fn watched(
             }
         })
     })
+}
+
+/// Panics while learning, or elsewhere without the interpreter's lock: for the tests, which want to see an exception.
+#[pyfunction]
+pub fn provoke_panic(py: Python<'_>, learning: bool) -> PyResult<()> {
+    if learning {
+        watched(py, &Watch::default(), None, || panic!("provoked")).map(|_| ())
+    } else {
+        detached(py, || panic!("provoked"))
+    }
 }

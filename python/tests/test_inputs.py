@@ -132,7 +132,7 @@ def test_packed_bits_are_refused_when_they_are_not():
 NOT_COPIED = """
 import sys
 import numpy as np
-from gatewood import BooleanTreeClassifier, PackedBits
+from gatewood import BooleanTreeClassifier, GatewoodClassifier, PackedBits
 
 def peak() -> int:
     # Not ru_maxrss, which a process inherits from the one that started it.
@@ -151,16 +151,22 @@ with open("/proc/self/clear_refs", "w") as file:
 before = peak()
 if sys.argv[1] == "copy":
     packed = PackedBits(packed.words.copy(), rows)
-assert len(model.predict(packed)) == rows
+if sys.argv[2] == "fit":
+    grove = GatewoodClassifier(arity=2, depth=1, rounds=1, climb=1, trees=1, sample=256, n_jobs=1)
+    grove.fit(packed, np.arange(rows) % 2)
+else:
+    assert len(model.predict(packed)) == rows
 print(peak() - before)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for its memory")
-def test_packed_bits_are_not_copied():
+@pytest.mark.parametrize("work", ["predict", "fit"])
+def test_packed_bits_are_not_copied(work):
     grown = {}
     for how in ("plain", "copy"):
-        result = subprocess.run([sys.executable, "-c", NOT_COPIED, how], capture_output=True, text=True, check=True)
+        command = [sys.executable, "-c", NOT_COPIED, how, work]
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
         grown[how] = int(result.stdout)
     # The measure sees a copy, and there is none.
     assert grown["copy"] > 150 << 20

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -137,3 +139,17 @@ def test_pixels_are_asked_for():
     assert model.summary()["bits"] == 16
     assert {kind for _, _, kind in model.summary()["inputs"]} == {"pixel"}
     assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("learning", [False, True])
+def test_a_panic_is_an_exception(learning):
+    # In another process, since an abort would end this one; RuntimeError is what `except Exception` catches.
+    code = f"""
+from gatewood import _core
+try:
+    _core.provoke_panic({learning})
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "RuntimeError a defect in gatewood: provoked\n"

@@ -354,3 +354,33 @@ fn help_completions_and_manual_are_there() {
         std::fs::read_to_string(folder.path().join("pages/gatewood-train.1")).unwrap().contains("holdout")
     );
 }
+
+#[test]
+fn exported_code_is_verified_with_all_it_puts_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    write_people(&path.join("people.csv"), true);
+    good(path, "train people.csv --rounds 5 -o people.gw -q");
+    for words in ["", "--one-hot", "--margins", "--with-encoder", "--with-encoder --one-hot --margins"] {
+        for ending in ["c", "rs"] {
+            good(path, &format!("export people.gw -o people.{ending} {words}"));
+            let said = good(path, &format!("verify people.gw people.{ending} --rows 1000"));
+            assert!(said.starts_with("equal on 1,024 random rows"), "{words}: {said}");
+            assert_eq!(said.contains("raw values"), words.contains("encoder"), "{words}: {said}");
+        }
+    }
+    // What is damaged is told apart: the encoder, the outputs of the classes, the margins.
+    good(path, "export people.gw -o people.rs --with-encoder --one-hot");
+    let source = std::fs::read_to_string(path.join("people.rs")).unwrap();
+    for (from, to) in [
+        ("1 => number > value", "1 => number >= value + 1.0"),
+        ("class | 1 << (1 + class)", "class | 1 << (2 - class)"),
+        ("sum + LIFT", "sum + LIFT + 1"),
+    ] {
+        assert!(source.contains(from), "{from}");
+        std::fs::write(path.join("damaged.rs"), source.replace(from, to)).unwrap();
+        let output = run(path, "verify people.gw damaged.rs --rows 1000");
+        assert_eq!(output.status.code(), Some(1), "{from}");
+        assert!(text(&output.stdout).starts_with("differs"), "{from}: {}", text(&output.stdout));
+    }
+}

@@ -43,6 +43,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     model_: _core.Model
 
+    def __init__(self, encode: dict[str, Any] | None, random_state: Any, n_jobs: int | None, verbose: int) -> None:
+        self.encode = encode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
     # Reading rows
 
     def _read(self, X: Any, *, fitting: bool) -> Any:
@@ -272,13 +278,14 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name : str
             The name of the module, entity or prefix of functions.
         encoder : bool
-            Whether raw columns are read, and compared inside, in place of the encoder's bits.
+            Whether raw columns are read, and compared inside, in place of the encoder's bits; C and Rust get functions
+            that take raw numbers and texts.
         fraction : int
             Bits behind the point of the numbers that a circuit with its encoder reads.
         pipeline : int
             Register stages of Verilog and VHDL.
         one_hot, margins : bool
-            Whether a grove shows one output a class, and its margins.
+            Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
         simplify : bool
             Whether the circuit is made smaller first.
         """
@@ -312,7 +319,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Proves that an exported file computes what the model computes, for all rows.
 
         ``file`` is a path, or with ``format`` the content itself as ``bytes``. BLIF, AIGER and the Verilog of
-        ``export`` can be read back. Raises ``ValueError`` with a row for which they differ.
+        ``export`` can be read back. Raises ``ValueError`` with a row for which they differ, and ``RuntimeError`` when
+        neither such a row nor a proof is found in reasonable time.
         """
         check_is_fitted(self)
         if isinstance(file, bytes):

@@ -108,6 +108,7 @@ class GatewoodClassifier(CircuitClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        super().__init__(encode, random_state, n_jobs, verbose)
         self.arity = arity
         self.root_arity = root_arity
         self.depth = depth
@@ -122,10 +123,6 @@ class GatewoodClassifier(CircuitClassifier):
         self.max_gates = max_gates
         self.budget_seconds = budget_seconds
         self.class_weight = class_weight
-        self.encode = encode
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> GatewoodClassifier:
         """Learns from rows and their labels.

@@ -68,16 +68,13 @@ class BooleanTreeClassifier(CircuitClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        super().__init__(encode, random_state, n_jobs, verbose)
         self.arity = arity
         self.depth = depth
         self.climb = climb
         self.height = height
         self.criterion = criterion
         self.unseen = unseen
-        self.encode = encode
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> BooleanTreeClassifier:
         """Learns from rows, as ``GatewoodClassifier.fit`` takes them, and their labels of two classes."""

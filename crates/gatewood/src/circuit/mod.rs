@@ -26,7 +26,7 @@ pub(crate) mod testing;
 mod tree;
 mod window;
 
-pub use equivalence::{Equivalence, prove_equal, prove_equal_where};
+pub use equivalence::{Equivalence, PROOF_CONFLICTS, prove_equal, prove_equal_where, prove_equal_within};
 pub use grove::{Grove, Target, VoteTree};
 pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};

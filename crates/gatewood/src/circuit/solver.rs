@@ -37,7 +37,11 @@ pub(crate) struct Effort {
 impl Effort {
     /// Only what is quick: a window at every address, a small cone by SAT.
     pub(crate) const SMALL: Self = Self { conflicts: 100, nodes: CONES[0] };
-    pub(crate) const UNLIMITED: Self = Self { conflicts: u64::MAX, nodes: usize::MAX };
+
+    /// The whole cone, with so many conflicts.
+    pub(crate) fn whole(conflicts: u64) -> Self {
+        Self { conflicts, nodes: usize::MAX }
+    }
 }
 
 /// Decides whether two edges of a graph are equal.

@@ -37,7 +37,11 @@ pub(super) fn width(largest: u64) -> u32 {
 impl Array {
     fn numbers(name: &'static str, about: &'static str, values: impl IntoIterator<Item = u64>) -> Self {
         let values: Vec<u64> = values.into_iter().collect();
-        Self { name, about, values: Values::Numbers(width(values.iter().copied().max().unwrap_or(0)), values) }
+        Self {
+            name,
+            about,
+            values: Values::Numbers(width(values.iter().copied().max().unwrap_or(0)), values),
+        }
     }
 
     fn tables(name: &'static str, about: &'static str, values: Vec<u64>) -> Self {
@@ -136,7 +140,11 @@ fn raw_arrays(raw: &Raw) -> Vec<Array> {
                 "The column of the row that each test of a number fills.",
                 tests.iter().map(|test| test.bit.into()),
             ),
-            Array::numbers("number_columns", "The number it reads.", tests.iter().map(|test| test.column.into())),
+            Array::numbers(
+                "number_columns",
+                "The number it reads.",
+                tests.iter().map(|test| test.column.into()),
+            ),
             Array::numbers("number_kinds", "What it asks.", tests.iter().map(|test| test.kind as u64)),
             Array {
                 name: "number_values",

@@ -261,7 +261,9 @@ fn row_function(
                 }
             }
             match code.one_hot {
-                true => writeln!(out, "    return best | (uint64_t)1 << ({} + best);\n}}", grove.class_bits()),
+                true => {
+                    writeln!(out, "    return best | (uint64_t)1 << ({} + best);\n}}", grove.class_bits())
+                }
                 false => writeln!(out, "    return best;\n}}"),
             }
         }

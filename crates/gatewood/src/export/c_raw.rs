@@ -10,7 +10,18 @@ pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b' ' | b'_' | b'-' | b'.' | b',' | b'+' | b'/' | b'<' | b'>' => {
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b' '
+            | b'_'
+            | b'-'
+            | b'.'
+            | b','
+            | b'+'
+            | b'/'
+            | b'<'
+            | b'>' => {
                 quoted.push(byte.into());
             }
             _ => quoted.push_str(&format!("\\{byte:03o}")),
@@ -45,8 +56,14 @@ pub(super) fn declare(raw: &Raw, options: &Options, out: &mut impl Write) -> Res
     for fact in &raw.facts {
         writeln!(out, "/* {fact} */")?;
     }
-    writeln!(out, "/* The outputs for one row of raw values, as {name}_row gives them. A number is NAN where it is missing,")?;
-    writeln!(out, "   a text is NULL. Compilers that are told that there is no NAN (-ffast-math) will not find it. */")?;
+    writeln!(
+        out,
+        "/* The outputs for one row of raw values, as {name}_row gives them. A number is NAN where it is missing,"
+    )?;
+    writeln!(
+        out,
+        "   a text is NULL. Compilers that are told that there is no NAN (-ffast-math) will not find it. */"
+    )?;
     writeln!(out, "uint64_t {name}_raw({parameters});\n")?;
     writeln!(out, "/* The row that {name}_row takes, made from raw values. */")?;
     writeln!(out, "void {name}_encode({parameters}, uint64_t row[{upper}_WORDS]);")

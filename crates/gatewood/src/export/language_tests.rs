@@ -85,7 +85,8 @@ fn check_netlist(netlist: &Netlist, format: Format) {
         options.header_file = Some("model.h".into());
     }
     write(netlist, format, &options, &mut std::fs::File::create(&source).unwrap()).unwrap();
-    let program = compile(folder.path(), format, &source, &harness(format, &options, &source, false).unwrap());
+    let program =
+        compile(folder.path(), format, &source, &harness(format, &options, &source, false).unwrap());
     let rows = random_rows(5, 512, netlist.inputs());
     let expected = netlist.evaluate(rows.view()).unwrap();
     let answers = answers(&program, &rows);
@@ -187,8 +188,7 @@ fn mixed_encoder() -> Encoder {
         Numbers::F64((0..rows).map(each).collect())
     };
     let texts = ["plain", "with \"quotes\" and \\", "Größe??/", "", "tab\t1"];
-    let words: Vec<Option<&str>> =
-        (0..rows).map(|_| texts.get(draw(6) as usize).copied()).collect();
+    let words: Vec<Option<&str>> = (0..rows).map(|_| texts.get(draw(6) as usize).copied()).collect();
     let table = Table::new(vec![
         ("number".into(), Column::Number(numbers(&mut draw, 1000, 0.1, -30.0))),
         ("few".into(), Column::Number(numbers(&mut draw, 3, 1.0, 0.0))),
@@ -196,7 +196,8 @@ fn mixed_encoder() -> Encoder {
         ("date".into(), Column::Date(numbers(&mut draw, 1_000_000, 4321.5, -2e9))),
     ])
     .unwrap();
-    let settings = EncodeSettings { few_values: FewValues::Values, categories: 2, ..EncodeSettings::default() };
+    let settings =
+        EncodeSettings { few_values: FewValues::Values, categories: 2, ..EncodeSettings::default() };
     Encoder::fit(&table, &settings).unwrap().0
 }
 

@@ -6,8 +6,8 @@ use std::io::{Result, Write};
 
 use super::arrays::{Array, Values};
 use super::code::{Body, Code};
-use super::{names, rust_raw};
 use super::program::{GroveProgram, Program};
+use super::{names, rust_raw};
 
 /// Writes a module with `row`, `rows` and, for a grove, `margins`.
 pub(super) fn write(code: &Code, out: &mut impl Write) -> Result<()> {
@@ -33,11 +33,7 @@ pub(super) fn write(code: &Code, out: &mut impl Write) -> Result<()> {
     writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs.len())?;
     writeln!(out, "const SLOTS: usize = {};", program.slots.max(1))?;
     let arities: BTreeSet<usize> = program.operations.iter().map(|operation| operation.reads.len()).collect();
-    writeln!(
-        out,
-        "/// A column when below `COLUMNS`, else a slot.\ntype Read = u{};",
-        program.read_width()
-    )?;
+    writeln!(out, "/// A column when below `COLUMNS`, else a slot.\ntype Read = u{};", program.read_width())?;
     if let Body::Grove(grove) = &code.body {
         writeln!(out, "/// Margins.\npub const MARGINS: usize = {};", grove.start.len())?;
         writeln!(

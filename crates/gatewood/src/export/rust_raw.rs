@@ -38,7 +38,10 @@ pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
     writeln!(out, "pub fn encode({parameters}) -> [u64; WORDS] {{\n    let mut row = [0; WORDS];")?;
     if raw.numbers > 0 {
         writeln!(out, "    for (test, &bit) in NUMBER_BITS.iter().enumerate() {{")?;
-        writeln!(out, "        let (kind, number) = (NUMBER_KINDS[test], numbers[NUMBER_COLUMNS[test] as usize]);")?;
+        writeln!(
+            out,
+            "        let (kind, number) = (NUMBER_KINDS[test], numbers[NUMBER_COLUMNS[test] as usize]);"
+        )?;
         writeln!(out, "        let holds = number_holds(kind, number, NUMBER_VALUES[test]);")?;
         writeln!(out, "        row[bit as usize / 64] |= u64::from(holds) << (bit % 64);\n    }}")?;
     }
@@ -48,7 +51,10 @@ pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
         writeln!(out, "        row[bit as usize / 64] |= u64::from(holds) << (bit % 64);\n    }}")?;
     }
     writeln!(out, "    row\n}}\n")?;
-    writeln!(out, "/// The outputs for one row of raw values, as [`row`] gives them: a number is NaN where it is missing.")?;
+    writeln!(
+        out,
+        "/// The outputs for one row of raw values, as [`row`] gives them: a number is NaN where it is missing."
+    )?;
     writeln!(out, "pub fn raw({parameters}) -> u64 {{\n    row(&encode({given}))\n}}")
 }
 
@@ -63,7 +69,8 @@ fn number_holds(kind: u8, number: f64, value: f64) -> bool {
         2 => number == value,
 ";
 
-const PIXEL_BITS: &str = "        3 => (0.0..256.0).contains(&number) && number as u8 >> value as u8 & 1 == 1,
+const PIXEL_BITS: &str =
+    "        3 => (0.0..256.0).contains(&number) && number as u8 >> value as u8 & 1 == 1,
         4 => (0.0..256.0).contains(&number) && (number as u8 ^ number as u8 >> 1) >> value as u8 & 1 == 1,
 ";
 

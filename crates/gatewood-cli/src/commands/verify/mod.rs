@@ -7,10 +7,8 @@ use std::path::PathBuf;
 use self::source::{Source, answers, packed};
 use crate::terminal::{Usage, count, print};
 use anyhow::{Context, Result, bail};
-use gatewood::circuit::{Equivalence, Netlist, prove_equal};
-use gatewood::export::{
-    Format, HARNESS_BLOCK, harness, raw_harness, raw_rows, read_for, test_rows,
-};
+use gatewood::circuit::{Equivalence, Netlist, PROOF_CONFLICTS, prove_equal_within};
+use gatewood::export::{Format, HARNESS_BLOCK, harness, raw_harness, raw_rows, read_for, test_rows};
 use gatewood::model::Model;
 use serde_json::json;
 
@@ -33,6 +31,10 @@ pub(crate) struct Args {
     /// Bits behind the point of the numbers that a circuit with its encoder reads
     #[arg(long, value_name = "BITS", default_value_t = 0, hide_default_value = true)]
     fraction_bits: u32,
+
+    /// Conflicts that the SAT solver may meet for an output before the question is left undecided
+    #[arg(long, value_name = "N", default_value_t = PROOF_CONFLICTS)]
+    conflicts: u64,
 
     /// Random rows to test C and Rust with
     #[arg(long, value_name = "N", default_value_t = 100_000)]
@@ -62,12 +64,23 @@ fn proof(args: &Args, model: &Model, format: Format) -> Result<()> {
     let bytes = std::fs::read(&args.file).with_context(|| format!("{} cannot be read", place()))?;
     let (ours, file) =
         read_for(model, &bytes, format, args.fraction_bits).map_err(|error| error.at(place()))?;
-    match prove_equal(&ours, &file)? {
+    match prove_equal_within(&ours, &file, args.conflicts)? {
         Equivalence::Equal if args.json => print(&format!("{}\n", json!({"equal": true, "proven": true}))),
         Equivalence::Equal => print("equal: proven for all rows\n"),
         Equivalence::Differs { inputs, output } => {
             differs(args, &ours, &file, &inputs, output)?;
             bail!("{} does not compute what the model computes", place());
+        }
+        Equivalence::Undecided => {
+            if args.json {
+                print(&format!("{}\n", json!({"equal": null, "proven": false})))?;
+            }
+            bail!(
+                "undecided: no row tells {} from the model, but {} conflicts were too few for a proof; \
+                 allow more with --conflicts",
+                place(),
+                count(args.conflicts as usize)
+            );
         }
     }
 }
@@ -132,10 +145,7 @@ impl Shown {
         let outputs = source.outputs()?;
         let one_hot = outputs == class_bits as usize + classes;
         if !one_hot && outputs != class_bits as usize {
-            bail!(
-                "{} has {outputs} outputs, which code of the model never has",
-                source.path.display()
-            );
+            bail!("{} has {outputs} outputs, which code of the model never has", source.path.display());
         }
         Ok(Self { class_bits, one_hot })
     }

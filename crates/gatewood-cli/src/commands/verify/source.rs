@@ -62,7 +62,8 @@ impl Source {
         let (main, program) =
             (folder.join(format!("main.{}", self.format.extension())), folder.join("program"));
         std::fs::write(&main, text).with_context(|| format!("{} cannot be written", main.display()))?;
-        let compiler = |variable: &str, usual: &str| std::env::var_os(variable).unwrap_or_else(|| usual.into());
+        let compiler =
+            |variable: &str, usual: &str| std::env::var_os(variable).unwrap_or_else(|| usual.into());
         let mut command = match self.format {
             Format::C => {
                 let mut command = Command::new(compiler("CC", "cc"));

@@ -26,7 +26,12 @@ pub enum Equivalence {
         /// The number of an output of the first netlist that differs.
         output: usize,
     },
+    /// No row was found for which they differ, and the proof took more than it may.
+    Undecided,
 }
+
+/// The conflicts that the SAT solver may meet for each output once all that is quick was tried: a minute or a few.
+pub const PROOF_CONFLICTS: u64 = 1_000_000;
 
 impl Equivalence {
     /// Whether the netlists were proven equal.
@@ -38,7 +43,7 @@ impl Equivalence {
 /// Proves that two netlists compute the same, or finds a row for which they do not.
 ///
 /// Inputs are matched by name when both netlists have the same names, else by position; so are outputs. The proof
-/// takes any row as possible.
+/// takes any row as possible. What [`PROOF_CONFLICTS`] do not decide stays undecided.
 ///
 /// ```
 /// use gatewood::circuit::{Equivalence, NetlistBuilder, prove_equal};
@@ -57,7 +62,15 @@ impl Equivalence {
 /// # Errors
 /// When the netlists do not have as many inputs or outputs as each other.
 pub fn prove_equal(first: &Netlist, second: &Netlist) -> Result<Equivalence> {
-    prove(first, second, None)
+    prove(first, second, None, PROOF_CONFLICTS)
+}
+
+/// As [`prove_equal`], with another limit on the conflicts that the SAT solver may meet for each output.
+///
+/// # Errors
+/// As [`prove_equal`].
+pub fn prove_equal_within(first: &Netlist, second: &Netlist, conflicts: u64) -> Result<Equivalence> {
+    prove(first, second, None, conflicts)
 }
 
 /// As [`prove_equal`], but only rows for which the single output of `allowed` is one count.
@@ -74,10 +87,15 @@ pub fn prove_equal_where(first: &Netlist, second: &Netlist, allowed: &Netlist) -
             allowed.outputs()
         )));
     }
-    prove(first, second, Some(allowed))
+    prove(first, second, Some(allowed), PROOF_CONFLICTS)
 }
 
-fn prove(first: &Netlist, second: &Netlist, allowed: Option<&Netlist>) -> Result<Equivalence> {
+fn prove(
+    first: &Netlist,
+    second: &Netlist,
+    allowed: Option<&Netlist>,
+    conflicts: u64,
+) -> Result<Equivalence> {
     let names =
         |netlist: &Netlist| netlist.output_list().iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let outputs = match_names("outputs", &names(first), &names(second))?;
@@ -102,11 +120,7 @@ fn prove(first: &Netlist, second: &Netlist, allowed: Option<&Netlist>) -> Result
         .zip(&outputs)
         .map(|(&ours, &place)| (aig.and(ours, allowed), aig.and(second_outputs[place], allowed)))
         .collect();
-    let found = Sweep::new(aig, boundary, pairs).run();
-    Ok(match found {
-        None => Equivalence::Equal,
-        Some((inputs, output)) => Equivalence::Differs { inputs, output },
-    })
+    Ok(Sweep::new(aig, boundary, pairs).run(conflicts))
 }
 
 /// For each of the first names the place of its match among the second: by name if they are the same names, else by

@@ -6,6 +6,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use super::super::aig::{Aig, Edge};
 use super::super::classes::Classes;
 use super::super::solver::{self, Effort, Verdict};
+use super::Equivalence;
 use super::reach::Reach;
 
 /// Rounds of 64 random rows that sort the nodes into classes.
@@ -22,7 +23,13 @@ const MEMBERS: usize = 2_000;
 const INNER: Effort = Effort { conflicts: 500, nodes: 20_000 };
 
 /// A row that tells two outputs apart, and the number of the output.
-pub(super) type Difference = (Vec<bool>, usize);
+type Difference = (Vec<bool>, usize);
+
+impl From<Difference> for Equivalence {
+    fn from((inputs, output): Difference) -> Self {
+        Self::Differs { inputs, output }
+    }
+}
 
 /// A graph of two netlists, the nodes from `boundary` on belonging to the second alone.
 pub(super) struct Sweep {
@@ -55,16 +62,17 @@ impl Sweep {
         }
     }
 
-    /// Proves all pairs equal, or finds a row for which one is not.
-    pub(super) fn run(mut self) -> Option<Difference> {
+    /// Proves all pairs equal, or finds a row for which one is not; `conflicts` is what the SAT solver may meet for
+    /// each pair in the end.
+    pub(super) fn run(mut self, conflicts: u64) -> Equivalence {
         if self.pairs.iter().all(|(ours, theirs)| ours == theirs) {
-            return None;
+            return Equivalence::Equal;
         }
         let mut classes: Option<Classes> = None;
         for round in 0..OUTPUT_ROUNDS {
             self.random_words(round);
             if let Some(difference) = self.simulate() {
-                return Some(difference);
+                return difference.into();
             }
             if round < CLASS_ROUNDS {
                 match &mut classes {
@@ -73,7 +81,7 @@ impl Sweep {
                 }
             }
         }
-        let mut classes = classes?;
+        let mut classes = classes.expect("there is a round");
         self.reach = Reach::of(&self.source);
         for (node, needed) in self.needed().into_iter().enumerate() {
             let Some([a, b]) = self.source.fanins(node) else { continue };
@@ -84,10 +92,10 @@ impl Sweep {
                 && needed
                 && let Some(difference) = self.merge(node, &mut classes)
             {
-                return Some(difference);
+                return difference.into();
             }
         }
-        self.decide_outputs()
+        self.decide_outputs(conflicts)
     }
 
     /// The edge in the merged graph of an edge of the source.
@@ -162,22 +170,24 @@ impl Sweep {
         ranked.into_iter().map(|(_, member)| edge(member as usize)).collect()
     }
 
-    /// Decides the outputs in the merged graph, whatever it takes.
-    fn decide_outputs(&mut self) -> Option<Difference> {
+    /// Decides the outputs in the merged graph, if the SAT solver can.
+    fn decide_outputs(&mut self, conflicts: u64) -> Equivalence {
+        let mut found = Equivalence::Equal;
         for output in 0..self.pairs.len() {
             let (ours, theirs) = self.pairs[output];
             let (ours, theirs) = (self.edge(ours), self.edge(theirs));
-            match solver::compare(&self.merged, ours, theirs, Effort::UNLIMITED) {
+            match solver::compare(&self.merged, ours, theirs, Effort::whole(conflicts)) {
                 Verdict::Equal => {}
-                Verdict::Differ(inputs) => {
-                    let mut row = vec![false; self.source.inputs()];
-                    inputs.into_iter().for_each(|(input, value)| row[input] = value);
-                    return Some((row, output));
+                Verdict::Differ(values) => {
+                    let mut inputs = vec![false; self.source.inputs()];
+                    values.into_iter().for_each(|(input, value)| inputs[input] = value);
+                    return Equivalence::Differs { inputs, output };
                 }
-                Verdict::Unknown => unreachable!("no limit was set"),
+                // Another output may still tell them apart.
+                Verdict::Unknown => found = Equivalence::Undecided,
             }
         }
-        None
+        found
     }
 
     /// Simulates the rows in `words` and looks for one that tells a pair of outputs apart.

@@ -1,0 +1,121 @@
+"""Ten-class MNIST: error against LUT6, encoder in and out, beside published figures.
+
+    GATEWOOD_DATA=FOLDER python bench/luts.py                    # every setting; writes bench/luts.md
+    GATEWOOD_DATA=FOLDER python bench/luts.py --search           # many settings on held-out training rows; writes nothing
+    GATEWOOD_DATA=FOLDER python bench/luts.py --only 300 --only 1000
+
+SETTINGS were chosen with --search, on held-out training rows; the test rows are looked at once, for the table.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+
+# About how many LUT6, the data, and what `gatewood train` is told.
+SETTINGS = [
+    (300, "mnist:bits=1", "--arity 6 --depth 1 --rounds 4 --vote-bits 2 --learning-rate 0.5"),
+    (1000, "mnist:bits=1", "--arity 6 --depth 2 --rounds 8 --vote-bits 3 --learning-rate 0.3"),
+    (2000, "mnist:bits=1", "--arity 6 --depth 2 --rounds 17 --vote-bits 3 --learning-rate 0.3"),
+    (4000, "mnist:bits=1", "--arity 6 --depth 2 --rounds 34 --vote-bits 3 --learning-rate 0.3"),
+    (10000, "mnist:bits=1", "--arity 6 --depth 2 --rounds 85 --vote-bits 4 --learning-rate 0.2"),
+    (20000, "mnist:bits=1", "--arity 6 --depth 2 --rounds 160 --vote-bits 4 --learning-rate 0.2"),
+]
+
+# What --search tries: every combination.
+SEARCH = {
+    "data": ["mnist:bits=1"],
+    "--arity": [4, 6],
+    "--depth": [1, 2],
+    "--vote-bits": [2, 3, 4],
+    "--learning-rate": [0.1, 0.3, 0.6],
+    "--rounds": [4, 10, 30],
+}
+
+# Test error in percent, what it takes, and where that is written.
+PUBLISHED = [
+    ("DWN", 1.7, "4,082 LUT6, encoder not counted", "Bacellar et al., Differentiable Weightless Neural Networks, ICML 2024"),
+    ("LILogicNet", 1.55, "8,000 two-input gates", "LILogicNet, 2025"),
+    ("difflogic", 2.31, "48,000 two-input gates", "Petersen et al., Deep Differentiable Logic Gate Networks, NeurIPS 2022"),
+]
+
+
+def call(binary, *arguments):
+    """Runs the command and reads the JSON it prints."""
+    result = subprocess.run([binary, *arguments, "--json"], capture_output=True, text=True)
+    if result.returncode:
+        raise SystemExit(f"gatewood {' '.join(arguments)}: {result.stderr.strip()}")
+    return json.loads(result.stdout)
+
+
+def measure(binary, data, words, seed, *more):
+    """Learns a grove and counts its LUTs: what `train` said, and the count."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = str(pathlib.Path(folder) / "model.gw")
+        trained = call(binary, "train", data, *words.split(), "--seed", str(seed), "-o", model, *more)
+        return trained, call(binary, "inspect", model, "--luts", "6")["luts"]
+
+
+def search(binary, seed):
+    """Tries every combination of SEARCH; prints each, and marks those that nothing smaller beats."""
+    options = list(SEARCH)
+    found = []
+    for values in itertools.product(*SEARCH.values()):
+        words = " ".join(f"{option} {value}" for option, value in zip(options[1:], values[1:]))
+        trained, luts = measure(binary, values[0], words, seed, "--holdout", "0.2")
+        found.append((luts["luts"], trained["test_error"], f"{values[0]} {words}"))
+        print(f"{found[-1][0]:6} LUT6  {100 * found[-1][1]:6.2f} %  {found[-1][2]}", flush=True)
+    print("\nbeaten by nothing smaller:")
+    best = 1.0
+    for luts, error, words in sorted(found):
+        if error < best:
+            best = error
+            print(f"{luts:6} LUT6  {100 * error:6.2f} %  {words}")
+
+
+def table(binary, chosen, seeds):
+    """Measures the settings and writes the table."""
+    lines = [
+        "# Ten-class MNIST: error against LUT6",
+        "",
+        "Made by `python bench/luts.py`. The LUTs are the whole circuit: trees, sums of votes and the choice of the class;",
+        "\"encoder in\" reads bytes of pixels. Errors are on the 10,000 test rows; with several seeds, their mean.",
+        "",
+        "| LUT6, encoder out | encoder in | levels | error | seconds to learn | setting |",
+        "|---|---|---|---|---|---|",
+    ]
+    for size, data, words in SETTINGS:
+        if chosen and size not in chosen:
+            continue
+        runs = [measure(binary, data, words, seed) for seed in range(1, seeds + 1)]
+        mean = lambda values: sum(values) / len(runs)
+        error = 100 * mean([trained["test_error"] for trained, _ in runs])
+        count = lambda name: f"{mean([luts[name] for _, luts in runs]):,.0f}"
+        seconds = mean([trained["train_seconds"] for trained, _ in runs])
+        line = f"| {count('luts')} | {count('luts_with_encoder')} | {count('levels')} | {error:.2f} % | {seconds:.1f} | `{data} {words}` |"
+        lines.append(line)
+        print(line, flush=True)
+    lines += ["", "As published by others, flat pixels:", "", "| | error | size | source |", "|---|---|---|---|"]
+    lines += [f"| {name} | {error:.2f} % | {size} | {source} |" for name, error, size, source in PUBLISHED]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", default="target/release/gatewood", help="the command")
+    parser.add_argument("--only", type=int, action="append", help="only the settings of about so many LUTs")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds whose mean is shown")
+    parser.add_argument("--search", action="store_true", help="try settings on held-out training rows")
+    parser.add_argument("--output", type=pathlib.Path, default=HERE / "luts.md", help="where the table goes")
+    arguments = parser.parse_args()
+    if arguments.search:
+        return search(arguments.binary, 1)
+    arguments.output.write_text(table(arguments.binary, arguments.only, arguments.seeds))
+
+
+if __name__ == "__main__":
+    main()
