@@ -41,7 +41,8 @@ pub fn raw_harness(format: Format, options: &Options, path: &Path, encoder: &Enc
     let sign = if format == Format::C { "" } else { "&" };
     let given: Vec<String> = [(numbers, "numbers"), (texts, "texts")]
         .into_iter()
-        .filter_map(|(there, name)| there.then(|| format!("{sign}{name}")))
+        .filter(|(there, _)| *there)
+        .map(|(_, name)| format!("{sign}{name}"))
         .collect();
     let template = template
         .replace("@NUMBERS@", if numbers { number_code } else { "" })
