@@ -90,10 +90,11 @@ def describe(name: str, thing: Any) -> list[str]:
         return made
     if inspect.ismodule(thing):
         made = [f"## gatewood.{name}", "", text_of(thing), ""]
-        for function, value in vars(thing).items():
-            public = inspect.isfunction(value) and value.__module__ == thing.__name__
-            if public and not function.startswith("_") and function not in gatewood.__all__:
-                made += [f"### gatewood.{name}.{function}", "", "```python", signature_of(function, value), "```", ""]
+        for own, value in vars(thing).items():
+            callable_here = (inspect.isfunction(value) or inspect.isclass(value)) and value.__module__ == thing.__name__
+            shown_above = any(value is getattr(gatewood, other) for other in gatewood.__all__)
+            if callable_here and not own.startswith("_") and not shown_above:
+                made += [f"### gatewood.{name}.{own}", "", "```python", signature_of(own, value), "```", ""]
                 made += [text_of(value), ""]
         return made
     return [f"## {name}", "", "```python", signature_of(name, thing), "```", "", text_of(thing), ""]
