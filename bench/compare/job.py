@@ -51,7 +51,7 @@ def run_gatewood(task, dataset, split):
     """Trains with the command and its defaults; the error is counted here, from the classes the command predicts."""
     command = task["gatewood"]
     threads = ["--threads", str(task["threads"])]
-    source = ["--data-dir", task["data"]] if dataset.named else ["--label=-1"]
+    source = ["--data-dir", task["data"]] if dataset.named else ["--label=-1", "--header", "yes"]
 
     def run(*arguments):
         done = subprocess.run([command, *arguments, *threads, *source], capture_output=True, text=True)
