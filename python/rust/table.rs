@@ -58,7 +58,11 @@ impl Table {
         if let (true, Ok(array)) = (pixels, array.extract::<PyReadonlyArray2<'_, u8>>()) {
             let view = array.as_array();
             return detached(py, || {
-                named(encode::Table::from_pixels(view.ncols(), view.iter().copied().collect())?, names)
+                let bytes = match view.as_slice() {
+                    Some(bytes) => bytes.to_vec(),
+                    None => view.iter().copied().collect(),
+                };
+                named(encode::Table::from_pixels(view.ncols(), bytes)?, names)
             })
             .map(Self);
         }

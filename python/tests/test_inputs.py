@@ -168,9 +168,11 @@ def test_packed_bits_are_not_copied(work):
         command = [sys.executable, "-c", NOT_COPIED, how, work]
         result = subprocess.run(command, capture_output=True, text=True, check=True)
         grown[how] = int(result.stdout)
+    # To draw rows quickly, a grove's learner lays them out once more in an order of its own; nothing else holds them.
+    learner = (256 << 20) if work == "fit" else 0
     # The measure sees a copy, and there is none.
-    assert grown["copy"] > 150 << 20
-    assert grown["plain"] < 60 << 20
+    assert grown["copy"] - learner > 150 << 20
+    assert grown["plain"] - learner < 60 << 20
 
 
 def test_packed_bits_share_the_memory_of_their_array():
