@@ -4,6 +4,7 @@
 //! exported hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
 
 mod compare;
+mod docs;
 mod hardware;
 mod python;
 mod report;
@@ -21,6 +22,7 @@ const USAGE: &str =
        cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
                                   measure Gatewood beside others (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
+       cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
@@ -55,6 +57,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         ["make-mnist35", folder] => {
             cargo(&["run", "--quiet", "-p", "gatewood-data", "--example", "make-mnist35", "--", folder])
         }
+        ["docs", words @ ..] => docs::fill(words),
         ["man", folder] => man(Path::new(folder)),
         _ => bail!("{USAGE}"),
     }
@@ -91,7 +94,10 @@ fn man(folder: &Path) -> Result<bool> {
 
 /// All checks, in the order they run: quick ones that fail often come first.
 fn steps() -> Vec<Step> {
-    [rust::steps(), compare::steps(), hardware::steps(), python::steps()].into_iter().flatten().collect()
+    [rust::steps(), docs::steps(), compare::steps(), hardware::steps(), python::steps()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The root of the repository.

@@ -1,6 +1,6 @@
 //! Files that do not fit, and what is said of each.
 
-use gatewood_data::read::{Cifar, read_cifar, read_idx, read_pla};
+use gatewood_data::read::{Cifar, read_amat, read_cifar, read_idx, read_pla};
 
 #[test]
 fn idx_files() {
@@ -87,6 +87,26 @@ fn pla_files() {
         assert_eq!(read_pla(&mut file.as_bytes()).unwrap_err().to_string(), text, "{file}");
     }
     assert_eq!(read_pla(&mut &b".i 2\n\xff\xfe\n"[..]).unwrap_err().to_string(), "line 2 is not text");
+}
+
+#[test]
+fn amat_files() {
+    let cases = [
+        ("", "there is nothing in it"),
+        ("\n\n", "there is nothing in it"),
+        ("1\n", "line 1: one number, where pixels and a label are wanted"),
+        (" 1\n", "line 1: 0 pixels, where the first line has 0"),
+        ("0 1 1\n0 1\n", "line 2: 1 pixels, where the first line has 2"),
+        ("0 -1 1\n", "line 1: \"-1\" is not a pixel from 0 to 1"),
+        ("0 nan 1\n", "line 1: \"nan\" is not a pixel from 0 to 1"),
+        ("0 1 0.5\n", "line 1: \"0.5\" is not a label from 0 to 255"),
+        ("0 1 256\n", "line 1: \"256\" is not a label from 0 to 255"),
+    ];
+    for (file, text) in cases {
+        assert_eq!(read_amat(&mut file.as_bytes()).unwrap_err().to_string(), text, "{file}");
+    }
+    assert_eq!(read_amat(&mut &b"\xff 1\n"[..]).unwrap_err().to_string(), "line 1: is not UTF-8 text");
+    assert_eq!(read_amat(&mut &b"0 1\t 1 2\r\n"[..]).unwrap().bytes, [0, 255, 255]);
 }
 
 #[test]

@@ -120,6 +120,23 @@ fn convex_and_rectangles_are_read_from_their_files() {
 }
 
 #[test]
+fn convex_and_rectangles_are_read_from_the_text_of_their_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |pixel: &str, label: &str| format!("{}{label}\n", format!("{pixel} ").repeat(784));
+    let text = line("0.0000000e+00", "1.0000000e+00") + &line("1.0", "0");
+    write(folder.path(), "convex/convex_train.amat", text.as_bytes());
+    assert!(load("convex", folder.path()).unwrap_err().to_string().contains("convex-test-images"));
+    write(folder.path(), "convex/50k/convex_test.amat", text.as_bytes());
+    let set = load("convex", folder.path()).unwrap();
+    assert_eq!(set.train.labels.codes(), [1, 0]);
+    assert_eq!(set.train.table.pixels().unwrap(), [[0; 784], [255; 784]].concat());
+    assert!(gatewood_data::sets::is_here("convex", &Folders::new(vec![folder.path().into()])));
+    write(folder.path(), "convex/convex_train.amat", line("2", "0").as_bytes());
+    let error = load("convex", folder.path()).unwrap_err().to_string();
+    assert!(error.ends_with("convex_train.amat: line 1: \"2\" is not a pixel from 0 to 1"), "{error}");
+}
+
+#[test]
 fn cifar_is_read_whole_or_from_the_part_with_two_classes() {
     let folder = tempfile::tempdir().unwrap();
     let record = |label: u8| [vec![label], vec![label; 3072]].concat();

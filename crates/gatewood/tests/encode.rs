@@ -226,7 +226,7 @@ fn columns_that_say_nothing_are_left_out_and_reported() {
          left out, without a bit worth keeping: rare\n\
          left out, as asked: asked away\n\
          left out, says the same as height: height in inches\n\
-         left out, 1 bits that hardly ever change\n\
+         left out, 1 bit that hardly ever changes\n\
          left out, 4 bits that equal an earlier bit or its opposite\n"
     );
 }

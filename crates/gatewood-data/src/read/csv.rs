@@ -6,17 +6,19 @@ use std::io::Read;
 use gatewood::encode::{Kind, Table};
 use gatewood::{Error, Result};
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::batch::{Batch, Odd, trim};
 use super::column::{ColumnBuilder, Misfit};
-use super::scan::{Fault, Field, Found, Scanner};
+use super::scan::{Fault, Field, Found, MOST_FIELDS, Scanner};
 use super::sniff::{self, is_blank, shown};
 use super::table::ReadOptions;
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 18;
 
-/// Records that are taken apart before their fields go to the columns, one column after the other: the ends of all
-/// columns at once would not stay in the cache.
-const BATCH: usize = 32;
+/// Threads that are of use: the text is taken apart by one.
+const MOST_THREADS: usize = 6;
 
 /// Bytes a record may have.
 const LONGEST: usize = 1 << 28;
@@ -82,57 +84,95 @@ pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<T
         return Err(Error::setting("a line end or a quote cannot be the delimiter"));
     }
     let header = options.header.unwrap_or_else(|| sniff::has_header(start, delimiter, text.ended));
-    let mut rows = Rows {
+    let mut records = Records {
         options,
         header,
+        scanner: Scanner::new(delimiter),
         delimiter,
         names: None,
-        columns: Vec::new(),
+        width: 0,
         count: 0,
         line,
         first_line: line,
+        next_line: 0,
         jumps: Vec::new(),
-        waiting: Vec::new(),
-        waiting_lines: Vec::new(),
-        unescaped: Vec::new(),
     };
-    rows.read(&mut text)?;
-    rows.finish()
+    let (mut batch, mut next) = (Batch::default(), Batch::default());
+    records.fill(&mut text, &mut batch);
+    let mut columns = records.columns();
+    // A text of one piece is not worth the threads.
+    let pool = if text.ended { None } else { pool() };
+    let threads = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
+    loop {
+        let (fault, is_last) = (batch.fault.take(), batch.rows() == 0);
+        let mut odd = None;
+        match &pool {
+            // The next piece is taken apart while the columns take this one.
+            Some(pool) if fault.is_none() && !is_last => pool.in_place_scope(|scope| {
+                scope.spawn(|_| odd = batch.append(&mut columns, threads));
+                records.fill(&mut text, &mut next);
+            }),
+            _ => odd = batch.append(&mut columns, 1),
+        }
+        if let Some(odd) = odd {
+            return Err(records.odd(&batch, &odd));
+        }
+        match fault {
+            Some(fault) => return Err(fault),
+            None if is_last => return records.finish(columns),
+            None if pool.is_none() => records.fill(&mut text, &mut next),
+            None => {}
+        }
+        std::mem::swap(&mut batch, &mut next);
+    }
 }
 
-/// The rows read so far.
-struct Rows<'a> {
+/// A thread pool for the columns; none when there is one core, or threads are not to be had.
+fn pool() -> Option<ThreadPool> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    if threads == 1 { None } else { ThreadPoolBuilder::new().num_threads(threads).build().ok() }
+}
+
+/// Takes the text apart, and keeps what is to be known of its records.
+struct Records<'a> {
     options: &'a ReadOptions,
     header: bool,
+    scanner: Scanner,
     delimiter: u8,
     names: Option<Vec<String>>,
-    columns: Vec<ColumnBuilder>,
+    /// Fields of a record; 0 before the first.
+    width: usize,
+    /// Rows so far.
     count: usize,
     /// The line of the next record.
     line: usize,
     /// The line that said how many fields there are.
     first_line: usize,
+    /// The line of the next row if no line is left out.
+    next_line: usize,
     /// Rows whose line is not the one after the row before, with that line.
     jumps: Vec<(usize, usize)>,
-    /// The fields of the records that wait, and their lines.
-    waiting: Vec<Field>,
-    waiting_lines: Vec<usize>,
-    unescaped: Vec<u8>,
 }
 
-impl Rows<'_> {
-    fn read(&mut self, text: &mut Text<'_>) -> Result<()> {
-        let mut scanner = Scanner::new(self.delimiter);
-        let mut fields = Vec::new();
-        let mut line_of_next_row = 0;
-        loop {
-            if text.at == text.bytes.len() && text.ended {
-                return self.flush(&text.bytes);
-            }
-            let start = text.at;
-            let found = scanner.record(&text.bytes, start, text.ended, &mut fields);
+impl Records<'_> {
+    /// Fills a batch with the records of the next piece of text; it stays empty at the end of the text.
+    fn fill(&mut self, text: &mut Text<'_>, batch: &mut Batch) {
+        batch.clear();
+        batch.fault = self.scan(text, batch).err();
+        // The batch keeps the text of its fields; what is left of it is the start of the next piece.
+        std::mem::swap(&mut text.bytes, &mut batch.text);
+        text.bytes.clear();
+        text.bytes.extend_from_slice(&batch.text[text.at..]);
+        text.at = 0;
+        self.scanner.reset();
+    }
+
+    fn scan(&mut self, text: &mut Text<'_>, batch: &mut Batch) -> Result<()> {
+        while text.at < text.bytes.len() || !text.ended {
+            let (start, first) = (text.at, batch.fields.len());
+            let found = self.scanner.record(&text.bytes, start, text.ended, &mut batch.fields);
             if !matches!(found, Ok(Found::Record(_))) {
-                self.flush(&text.bytes)?;
+                batch.fields.truncate(first);
             }
             let next = match found.map_err(|fault| self.fault(fault, &text.bytes, start))? {
                 Found::Record(next) => next,
@@ -143,65 +183,91 @@ impl Rows<'_> {
                         LONGEST >> 20
                     )));
                 }
+                Found::Incomplete if batch.rows() > 0 => return Ok(()),
                 Found::Incomplete => {
                     text.read_on()?;
-                    scanner.reset();
+                    self.scanner.reset();
                     continue;
                 }
             };
-            let lines = if scanner.had_quotes {
+            let lines = if self.scanner.had_quotes {
                 text.bytes[start..next].iter().filter(|&&byte| byte == b'\n').count().max(1)
             } else {
                 1
             };
             if self.delimiter == b' ' {
-                join_spaces(&text.bytes, &mut fields);
+                join_spaces(&text.bytes, &mut batch.fields, first);
             }
-            if !is_blank(&text.bytes, &fields) {
-                if self.columns.is_empty() {
-                    self.begin(&text.bytes, &fields)?;
-                    if !self.header {
-                        self.jumps.push((0, self.line));
-                        line_of_next_row = self.line + 1;
-                        self.push(&text.bytes, &fields)?;
-                    }
-                } else {
-                    if self.line != line_of_next_row {
-                        self.jumps.push((self.count, self.line));
-                    }
-                    line_of_next_row = self.line + 1;
-                    self.push(&text.bytes, &fields)?;
-                }
-            }
+            self.take(&text.bytes, batch, first)?;
             self.line += lines;
             text.at = next;
         }
+        Ok(())
     }
 
-    /// Makes the columns from the first record.
+    /// Takes the record whose fields are those of the batch from `first` on: a row, the names, or an empty line.
+    fn take(&mut self, text: &[u8], batch: &mut Batch, first: usize) -> Result<()> {
+        let fields = &batch.fields[first..];
+        if is_blank(text, fields) {
+            batch.fields.truncate(first);
+            return Ok(());
+        }
+        if self.width == 0 {
+            self.begin(text, fields)?;
+            if self.header {
+                batch.fields.truncate(first);
+                return Ok(());
+            }
+        }
+        if fields.len() != self.width {
+            let fields = plural(fields.len(), "field");
+            batch.fields.truncate(first);
+            return Err(Error::file(format!(
+                "line {}: {fields}, where line {} has {}",
+                self.line, self.first_line, self.width
+            )));
+        }
+        if self.count >= u32::MAX as usize {
+            batch.fields.truncate(first);
+            return Err(Error::too_large(format!("line {}: more than {} rows", self.line, u32::MAX)));
+        }
+        if self.line != self.next_line {
+            self.jumps.push((self.count, self.line));
+        }
+        self.next_line = self.line + 1;
+        self.count += 1;
+        batch.lines.push(self.line);
+        Ok(())
+    }
+
+    /// Learns the columns from the first record.
     fn begin(&mut self, text: &[u8], fields: &[Field]) -> Result<()> {
         self.first_line = self.line;
         if self.header {
             if let Some(field) =
-                fields.iter().find(|field| std::str::from_utf8(&text[field.start..field.end]).is_err())
+                fields.iter().find(|field| std::str::from_utf8(&text[field.range()]).is_err())
             {
-                let name = text[field.start..field.end].escape_ascii();
+                let name = text[field.range()].escape_ascii();
                 return Err(Error::file(format!("line {}: \"{name}\" is not UTF-8 text", self.line)));
             }
             self.names = Some(unique(fields.iter().map(|field| shown(text, *field)).collect()));
         }
-        self.columns =
-            (0..fields.len()).map(|column| ColumnBuilder::new(self.wanted(column, fields.len()))).collect();
+        self.width = fields.len();
         Ok(())
+    }
+
+    /// Empty columns for the records.
+    fn columns(&self) -> Vec<ColumnBuilder> {
+        (0..self.width).map(|column| ColumnBuilder::new(self.wanted(column))).collect()
     }
 
     fn name(&self, column: usize) -> String {
         self.names.as_ref().map_or_else(|| format!("column_{}", column + 1), |names| names[column].clone())
     }
 
-    fn wanted(&self, column: usize, columns: usize) -> Option<Kind> {
+    fn wanted(&self, column: usize) -> Option<Kind> {
         // Without names, positions tell which is which, and a label that stands among the columns shifts them.
-        let shifted = self.names.is_none() && self.options.width.is_some_and(|width| width != columns);
+        let shifted = self.names.is_none() && self.options.width.is_some_and(|width| width != self.width);
         if self.options.kinds.is_empty() || shifted {
             return None;
         }
@@ -212,58 +278,10 @@ impl Rows<'_> {
         })
     }
 
-    /// Takes a record; its fields wait for others to go to the columns with.
-    fn push(&mut self, text: &[u8], fields: &[Field]) -> Result<()> {
-        if fields.len() != self.columns.len() {
-            self.flush(text)?;
-            return Err(Error::file(format!(
-                "line {}: {}, where line {} has {}",
-                self.line,
-                plural(fields.len(), "field"),
-                self.first_line,
-                self.columns.len()
-            )));
-        }
-        if self.count >= u32::MAX as usize {
-            return Err(Error::too_large(format!("line {}: more than {} rows", self.line, u32::MAX)));
-        }
-        self.waiting.extend_from_slice(fields);
-        self.waiting_lines.push(self.line);
-        self.count += 1;
-        if self.waiting_lines.len() == BATCH { self.flush(text) } else { Ok(()) }
-    }
-
-    /// Gives the fields that wait to the columns.
-    fn flush(&mut self, text: &[u8]) -> Result<()> {
-        let width = self.columns.len();
-        // The misfit of the first row is told, not that of the first column.
-        let mut first: Option<(usize, usize, Misfit)> = None;
-        for (index, column) in self.columns.iter_mut().enumerate() {
-            let fields = self.waiting[index.min(self.waiting.len())..].iter().step_by(width);
-            for (row, field) in fields.enumerate() {
-                let (start, end) = trim(text, field.start, field.end);
-                let pushed = if field.doubled {
-                    unescape(&text[start..end], &mut self.unescaped);
-                    column.push(&self.unescaped, 0, self.unescaped.len())
-                } else {
-                    column.push(text, start, end)
-                };
-                if let Err(misfit) = pushed {
-                    if first.as_ref().is_none_or(|first| row < first.0) {
-                        first = Some((row, index, misfit));
-                    }
-                    break;
-                }
-            }
-        }
-        if let Some((row, index, misfit)) = first {
-            let field = self.waiting[row * width + index];
-            let (start, end) = trim(text, field.start, field.end);
-            return Err(self.misfit(index, self.waiting_lines[row], &text[start..end], &misfit));
-        }
-        self.waiting.clear();
-        self.waiting_lines.clear();
-        Ok(())
+    /// The error of a field that does not fit.
+    fn odd(&self, batch: &Batch, odd: &Odd) -> Error {
+        let field = trim(&batch.text, batch.fields[odd.row * self.width + odd.column]);
+        self.misfit(odd.column, batch.lines[odd.row], &batch.text[field], &odd.misfit)
     }
 
     fn fault(&self, fault: Fault, text: &[u8], start: usize) -> Error {
@@ -278,6 +296,9 @@ impl Rows<'_> {
             }
             Fault::OpenQuote(at) => {
                 format!("line {}: the quote before \"{}\" is never closed", line_at(at), excerpt(at + 1))
+            }
+            Fault::TooWide => {
+                format!("line {}: more than {MOST_FIELDS} columns, which is the limit", self.line)
             }
         })
     }
@@ -310,16 +331,16 @@ impl Rows<'_> {
         after.checked_sub(1).map_or(0, |jump| self.jumps[jump].1 + row - self.jumps[jump].0)
     }
 
-    fn finish(mut self) -> Result<Table> {
+    fn finish(self, builders: Vec<ColumnBuilder>) -> Result<Table> {
         if self.count == 0 {
-            return Err(Error::file(if self.columns.is_empty() {
+            return Err(Error::file(if builders.is_empty() {
                 "there is nothing in it".to_owned()
             } else {
                 format!("there are no rows after the header on line {}", self.first_line)
             }));
         }
-        let mut columns = Vec::with_capacity(self.columns.len());
-        for (index, column) in std::mem::take(&mut self.columns).into_iter().enumerate() {
+        let mut columns = Vec::with_capacity(builders.len());
+        for (index, column) in builders.into_iter().enumerate() {
             columns.push(column.finish().map_err(|(row, text, misfit)| {
                 self.misfit(index, self.line_of(row), text.as_bytes(), &misfit)
             })?);
@@ -335,38 +356,16 @@ fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// A field without the spaces around it, or the carriage return after it.
-#[inline]
-fn trim(text: &[u8], mut start: usize, mut end: usize) -> (usize, usize) {
-    let space = |byte: u8| matches!(byte, b' ' | b'\r' | b'\t' | b'\n');
-    while start < end && space(text[start]) {
-        start += 1;
-    }
-    while start < end && space(text[end - 1]) {
-        end -= 1;
-    }
-    (start, end)
-}
-
-fn unescape(field: &[u8], unescaped: &mut Vec<u8>) {
-    unescaped.clear();
-    let mut bytes = field.iter();
-    while let Some(&byte) = bytes.next() {
-        unescaped.push(byte);
-        if byte == b'"' {
-            bytes.next();
+/// Between spaces used as delimiters, empty fields are not fields. Looks at the fields from `first` on.
+fn join_spaces(text: &[u8], fields: &mut Vec<Field>, first: usize) {
+    if fields.len() > first + 1 {
+        let quoted = |field: Field| field.start > 0 && text[field.start as usize - 1] == b'"';
+        let mut record = fields.split_off(first);
+        record.retain(|field| quoted(*field) || !text[field.range()].trim_ascii().is_empty());
+        if record.is_empty() {
+            record.push(Field { start: 0, end: 0, doubled: false });
         }
-    }
-}
-
-/// Between spaces used as delimiters, empty fields are not fields.
-fn join_spaces(text: &[u8], fields: &mut Vec<Field>) {
-    if fields.len() > 1 {
-        let quoted = |field: &Field| field.start > 0 && text[field.start - 1] == b'"';
-        fields.retain(|field| quoted(field) || !text[field.start..field.end].trim_ascii().is_empty());
-        if fields.is_empty() {
-            fields.push(Field { start: 0, end: 0, doubled: false });
-        }
+        fields.append(&mut record);
     }
 }
 

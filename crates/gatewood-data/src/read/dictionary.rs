@@ -128,7 +128,7 @@ impl Dictionary {
     }
 
     fn grow(&mut self) {
-        let slots = vec![(0, 0); (self.slots.len() * 2).max(16)];
+        let slots = vec![(0, 0); (self.slots.len() * 2).max(4)];
         for (key, code) in std::mem::replace(&mut self.slots, slots) {
             if code != 0 {
                 self.place(key, code);

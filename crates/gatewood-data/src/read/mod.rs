@@ -1,7 +1,9 @@
 //! Readers of the file formats rows come in.
 
+mod amat;
 mod arrow;
 mod arrow_schema;
+mod batch;
 pub(crate) mod bytes;
 mod cifar;
 mod column;
@@ -22,6 +24,7 @@ mod sink;
 mod sniff;
 mod table;
 
+pub use amat::{Amat, read_amat};
 pub use cifar::{CIFAR_PIXELS, CIFAR_RECORD, Cifar, read_cifar};
 pub use idx::{Idx, read_idx};
 pub use open::{Packing, open, unpack};

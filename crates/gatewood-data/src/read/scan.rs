@@ -3,16 +3,32 @@
 //! The special bytes (delimiter, line end, quote) of 64 bytes are found together and kept as one word, so that short
 //! fields cost a few operations each.
 
+use std::ops::Range;
+
 /// The low bit of each of eight bytes.
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// Where a field is, without its quotes.
+/// Fields a record may have.
+pub(crate) const MOST_FIELDS: usize = 1 << 20;
+
+/// Where a field is, without its quotes. Texts are shorter than 4 GB: there are many fields to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     /// Whether doubled quotes inside stand for one.
     pub(crate) doubled: bool,
+}
+
+impl Field {
+    fn new(start: usize, end: usize, doubled: bool) -> Self {
+        Self { start: start as u32, end: end as u32, doubled }
+    }
+
+    /// The bytes of the field in its text.
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// Why a record cannot be taken apart.
@@ -22,6 +38,8 @@ pub(crate) enum Fault {
     AfterQuote(usize),
     /// The text ends inside a quoted field that starts at this byte.
     OpenQuote(usize),
+    /// There are more than [`MOST_FIELDS`] fields.
+    TooWide,
 }
 
 /// What [`Scanner::record`] found.
@@ -95,7 +113,8 @@ impl Scanner {
         self.base + self.marks.trailing_zeros() as usize
     }
 
-    /// Finds the fields of the record at `start`. `last` tells that no more text will come after this.
+    /// Finds the fields of the record at `start` and appends them to the list, which is left with some of them when there
+    /// is no whole record. `last` tells that no more text will come after this.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -104,12 +123,12 @@ impl Scanner {
         last: bool,
         fields: &mut Vec<Field>,
     ) -> Result<Found, Fault> {
-        fields.clear();
         self.had_quotes = false;
+        let most = fields.len() + MOST_FIELDS;
         let mut from = start;
         loop {
             let mut at = self.next(text, from);
-            let mut field = Field { start: from, end: at, doubled: false };
+            let mut field = Field::new(from, at, false);
             if at < text.len() && text[at] == b'"' {
                 // Spaces may stand before an opening quote.
                 if text[from..at].iter().all(|&byte| byte == b' ') {
@@ -121,7 +140,7 @@ impl Scanner {
                     while at < text.len() && text[at] == b'"' {
                         at = self.next(text, at + 1);
                     }
-                    field.end = at;
+                    field.end = at as u32;
                 }
             }
             if at == text.len() {
@@ -130,6 +149,9 @@ impl Scanner {
                 }
                 fields.push(field);
                 return Ok(Found::Record(at));
+            }
+            if fields.len() == most {
+                return Err(Fault::TooWide);
             }
             fields.push(field);
             from = at + 1;
@@ -176,7 +198,7 @@ impl Scanner {
                     {
                         return Err(Fault::AfterQuote(at + 1));
                     }
-                    return Ok(Some((Field { start: open + 1, end: at, doubled }, after)));
+                    return Ok(Some((Field::new(open + 1, at, doubled), after)));
                 }
             }
         }
@@ -249,6 +271,7 @@ mod tests {
         let mut scanner = Scanner::new(delimiter);
         let (mut at, mut fields, mut records) = (0, Vec::new(), Vec::new());
         while at < text.len() {
+            fields.clear();
             let Found::Record(next) = scanner.record(text, at, true, &mut fields).ok()? else {
                 panic!("incomplete at the end");
             };
@@ -256,7 +279,7 @@ mod tests {
                 fields
                     .iter()
                     .map(|field| {
-                        let bytes = text[field.start..field.end].to_vec();
+                        let bytes = text[field.range()].to_vec();
                         if !field.doubled {
                             return bytes;
                         }
@@ -282,7 +305,7 @@ mod tests {
             let mut fields = Vec::new();
             let mut scanner = Scanner::new(b',');
             let whole = scanner.record(text, 0, true, &mut fields);
-            let expected = fields.clone();
+            let expected = std::mem::take(&mut fields);
             let part = Scanner::new(b',').record(&text[..cut], 0, false, &mut fields);
             match part {
                 Ok(Found::Record(_)) => {

@@ -13,14 +13,18 @@ const RECORDS: usize = 100;
 /// The delimiters that are looked for, the likeliest first.
 const DELIMITERS: [u8; 5] = [b',', b'\t', b';', b'|', b' '];
 
-/// The first records of a text, each a list of fields; fewer when one is faulty.
-fn records(text: &[u8], delimiter: u8, last: bool) -> Vec<Vec<String>> {
+/// Fields of a record that tell whether it names the columns.
+const FIELDS: usize = 1 << 12;
+
+/// What `look` makes of the first records of a text; fewer when one is faulty.
+fn records<T>(text: &[u8], delimiter: u8, last: bool, look: impl Fn(&[Field]) -> T) -> Vec<T> {
     let mut scanner = Scanner::new(delimiter);
     let (mut fields, mut at, mut all) = (Vec::new(), 0, Vec::new());
     while at < text.len() && all.len() < RECORDS {
+        fields.clear();
         let Ok(Found::Record(next)) = scanner.record(text, at, last, &mut fields) else { break };
         if !is_blank(text, &fields) {
-            all.push(fields.iter().map(|field| shown(text, *field)).collect());
+            all.push(look(&fields));
         }
         at = next;
     }
@@ -29,19 +33,19 @@ fn records(text: &[u8], delimiter: u8, last: bool) -> Vec<Vec<String>> {
 
 /// Whether a record is an empty line.
 pub(crate) fn is_blank(text: &[u8], fields: &[Field]) -> bool {
-    fields.len() == 1 && text[fields[0].start..fields[0].end].trim_ascii().is_empty()
+    fields.len() == 1 && text[fields[0].range()].trim_ascii().is_empty()
 }
 
 /// A field as text, without what surrounds it.
 pub(crate) fn shown(text: &[u8], field: Field) -> String {
-    let text = String::from_utf8_lossy(text[field.start..field.end].trim_ascii()).into_owned();
+    let text = String::from_utf8_lossy(text[field.range()].trim_ascii()).into_owned();
     if field.doubled { text.replace("\"\"", "\"") } else { text }
 }
 
 /// The delimiter of a text: the first that gives nearly all records the same number of fields, more than one.
 pub(crate) fn delimiter(text: &[u8], last: bool) -> u8 {
     let share = |delimiter: u8| {
-        let widths: Vec<usize> = records(text, delimiter, last).iter().map(Vec::len).collect();
+        let widths: Vec<usize> = records(text, delimiter, last, <[Field]>::len);
         let like = |width: usize| widths.iter().filter(|&&other| other == width).count();
         let common = widths.iter().copied().filter(|&width| width > 1).max_by_key(|&width| like(width));
         common.map_or(0.0, |width| like(width) as f64 / widths.len() as f64)
@@ -57,7 +61,9 @@ pub(crate) fn delimiter(text: &[u8], last: bool) -> u8 {
 /// It does when its fields are distinct and none of them is a number, a date or a gap; and when below one of them are
 /// numbers or dates, or no field comes again below itself.
 pub(crate) fn has_header(text: &[u8], delimiter: u8, last: bool) -> bool {
-    let records = records(text, delimiter, last);
+    let records: Vec<Vec<String>> = records(text, delimiter, last, |fields| {
+        fields.iter().take(FIELDS).map(|field| shown(text, *field)).collect()
+    });
     let Some((first, rest)) = records.split_first() else { return false };
     let is_value = |field: &str| number(field).is_some() || parse_date(field).is_some();
     let distinct: HashSet<&String> = first.iter().collect();

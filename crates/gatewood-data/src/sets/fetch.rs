@@ -59,16 +59,31 @@ pub fn fetch(
         return Ok(Vec::new());
     }
     let folder = folders.for_downloads()?;
+    let texts: Vec<[String; 2]> =
+        ["train", "test"].iter().filter_map(|part| super::images::amat_names(name, part)).collect();
+    let found: Option<Vec<PathBuf>> =
+        texts.iter().map(|[name, nested]| folders.find_any(&[name, nested])).collect();
     let by_hand: Vec<&Wanted> =
         wanted.iter().filter(|file| file.url.is_none() && folders.find(&file.path).is_none()).collect();
+    if let (Some(found), false, false) = (found, texts.is_empty(), by_hand.is_empty()) {
+        // The text has no checksum to compare with: its numbers may be written in more ways than one.
+        return Ok(found.into_iter().map(Fetched::Here).collect());
+    }
     if !by_hand.is_empty() {
         let files: Vec<String> = by_hand
             .iter()
             .map(|file| format!("\n  {} (sha256 {})", folder.join(&file.path).display(), file.sha256))
             .collect();
+        let texts: Vec<String> =
+            texts.iter().map(|[name, _]| format!("\n  {}", folder.join(name).display())).collect();
+        let or_texts = if texts.is_empty() {
+            String::new()
+        } else {
+            format!("\nor the text files of that page, unpacked, at{}", texts.concat())
+        };
         return Err(Error::io(format!(
             "\"{name}\" cannot be downloaded by itself; get it from {home} and put it, plain or packed as .gz, .xz or .zst, \
-             at{}",
+             at{}{or_texts}",
             files.concat()
         )));
     }

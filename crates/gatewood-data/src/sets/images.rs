@@ -1,10 +1,10 @@
 //! The sets of images.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Place;
 use super::registry::SetInfo;
-use crate::read::{CIFAR_PIXELS, Cifar, open, read_cifar, read_idx};
+use crate::read::{Amat, CIFAR_PIXELS, Cifar, open, read_amat, read_cifar, read_idx};
 use crate::spec::Options;
 use crate::{Dataset, ImageShape, Split};
 use gatewood::encode::{EncodeSettings, Labels, PixelCode, Table};
@@ -16,7 +16,7 @@ const CLOTHES: [&str; 10] =
 const PHOTOGRAPHS: [&str; 10] =
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
 
-/// MNIST, Fashion-MNIST, CONVEX and RECTANGLES: pairs of IDX files.
+/// MNIST, Fashion-MNIST, CONVEX and RECTANGLES: pairs of IDX files, or the `.amat` files of the last two.
 pub(super) fn idx(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>) -> Result<Dataset> {
     let (names, has_paper_split): (&[&str], _) = match info.name {
         "mnist" => (&DIGITS, true),
@@ -31,10 +31,15 @@ pub(super) fn idx(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>) -
     options.finish()?;
 
     let mut parts = Vec::new();
-    for files in info.files.chunks_exact(2) {
-        let images = place.need(info, files[0].path)?;
-        let labels = place.need(info, files[1].path)?;
-        parts.push(read_pair(&images, &labels, names.len())?);
+    for (files, part) in info.files.chunks_exact(2).zip(["train", "test"]) {
+        parts.push(match amat_file(info, part, place) {
+            Some(path) if place.folders.find(files[0].path).is_none() => read_text(&path, names.len())?,
+            _ => {
+                let images = place.need(info, files[0].path)?;
+                let labels = place.need(info, files[1].path)?;
+                read_pair(&images, &labels, names.len())?
+            }
+        });
     }
     let mut parts = parts.into_iter();
     let (Some(mut train), Some(mut test)) = (parts.next(), parts.next()) else {
@@ -165,6 +170,18 @@ fn pixel_settings(options: &mut Options<'_>, default_bits: Option<u32>) -> Resul
     Ok(settings)
 }
 
+/// The text that the home of CONVEX and RECTANGLES offers, if it is here.
+fn amat_file(info: &SetInfo, part: &str, place: &Place<'_>) -> Option<PathBuf> {
+    let [name, nested] = amat_names(info.name, part)?;
+    place.folders.find_any(&[&name, &nested])
+}
+
+/// Where the text of a part of a set may lie, unpacked from its archive.
+pub(super) fn amat_names(set: &str, part: &str) -> Option<[String; 2]> {
+    let is_text = matches!(set, "convex" | "rectangles");
+    is_text.then(|| [format!("{set}/{set}_{part}.amat"), format!("{set}/50k/{set}_{part}.amat")])
+}
+
 /// Images and the class of each.
 struct Images {
     pixels: usize,
@@ -196,14 +213,26 @@ fn read_pair(images_path: &Path, labels_path: &Path, classes: usize) -> Result<I
             images_path.display()
         )));
     }
-    if let Some(row) = labels.bytes.iter().position(|&label| usize::from(label) >= classes) {
-        return Err(Error::file(format!(
-            "{}: row {row} has label {}, but there are {classes} classes",
-            labels_path.display(),
-            labels.bytes[row]
-        )));
-    }
+    check_labels(&labels.bytes, classes, labels_path)?;
     Ok(Images { pixels: images.row_bytes(), bytes: images.bytes, labels: labels.bytes })
+}
+
+fn read_text(path: &Path, classes: usize) -> Result<Images> {
+    let Amat { pixels, bytes, labels } =
+        read_amat(&mut open(path)?).map_err(|error| error.at(path.display()))?;
+    check_labels(&labels, classes, path)?;
+    Ok(Images { pixels, bytes, labels })
+}
+
+fn check_labels(labels: &[u8], classes: usize, path: &Path) -> Result<()> {
+    match labels.iter().position(|&label| usize::from(label) >= classes) {
+        None => Ok(()),
+        Some(row) => Err(Error::file(format!(
+            "{}: row {row} has label {}, but there are {classes} classes",
+            path.display(),
+            labels[row]
+        ))),
+    }
 }
 
 impl Images {

@@ -72,7 +72,13 @@ fn edits(from: &str, to: &str) -> usize {
 pub fn is_here(name: &str, folders: &Folders) -> bool {
     match set_info(name) {
         Some(_) if name == "cifar10" => folders.find("cifar10/cifar-10-batches-bin/test_batch.bin").is_some(),
-        Some(info) => info.files.iter().all(|file| folders.find(file.path).is_some()),
+        Some(info) => {
+            let texts = ["train", "test"].map(|part| images::amat_names(name, part));
+            info.files.iter().all(|file| folders.find(file.path).is_some())
+                || texts.iter().all(|names| {
+                    names.as_ref().is_some_and(|[name, nested]| folders.find_any(&[name, nested]).is_some())
+                })
+        }
         None => pmlb_info(name).is_some_and(|info| folders.find(&info.path()).is_some()),
     }
 }

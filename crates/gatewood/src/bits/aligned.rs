@@ -1,5 +1,6 @@
 //! Words whose first one starts on a 64-byte boundary.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::ops::{Deref, DerefMut};
 
 use super::BLOCK_WORDS;
@@ -28,12 +29,21 @@ impl AlignedWords {
     /// When the memory is not to be had.
     pub fn zeros(words: usize) -> Result<Self> {
         memory::check(words.saturating_mul(8))?;
-        let blocks_needed = words.div_ceil(BLOCK_WORDS);
-        let mut blocks = Vec::new();
-        blocks.try_reserve_exact(blocks_needed).map_err(|_| {
-            Error::too_large(format!("{} bytes of memory are not to be had", words.saturating_mul(8)))
-        })?;
-        blocks.resize(blocks_needed, Block([0; BLOCK_WORDS]));
+        let missing =
+            || Error::too_large(format!("{} bytes of memory are not to be had", words.saturating_mul(8)));
+        let length = words.div_ceil(BLOCK_WORDS);
+        let layout = Layout::array::<Block>(length).map_err(|_| missing())?;
+        if layout.size() == 0 {
+            return Ok(Self::empty());
+        }
+        // Fresh pages are zero: large blocks are first touched by the threads that fill them.
+        // SAFETY: the layout is not empty.
+        let pointer = unsafe { alloc_zeroed(layout) }.cast::<Block>();
+        if pointer.is_null() {
+            return Err(missing());
+        }
+        // SAFETY: the global allocator, which `Vec` uses, gave room for `length` blocks, and zeros are blocks.
+        let blocks = unsafe { Vec::from_raw_parts(pointer, length, length) };
         Ok(Self { blocks })
     }
 }

@@ -86,7 +86,9 @@ impl EncodeReport {
 impl fmt::Display for EncodeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = self.columns.iter().filter(|column| !column.outcome.is_left_out()).count();
-        writeln!(f, "{} bits from {kept} of {} columns", self.bits, self.columns.len())?;
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (bits, columns) = (self.bits, self.columns.len());
+        writeln!(f, "{bits} bit{} from {kept} of {columns} column{}", plural(bits), plural(columns))?;
         let reasons = [
             ("constant", Outcome::Constant),
             ("an identifier", Outcome::Identifier),
@@ -109,13 +111,23 @@ impl fmt::Display for EncodeReport {
                 writeln!(f, "left out, says the same as {other}: {}", column.name)?;
             }
         }
-        for (count, reason) in [
-            (self.low_entropy_bits, "hardly ever change"),
-            (self.equal_bits, "equal an earlier bit or its opposite"),
-            (self.nearly_equal_bits, "nearly equal an earlier bit or its opposite"),
+        for (count, one, many) in [
+            (self.low_entropy_bits, "hardly ever changes", "hardly ever change"),
+            (
+                self.equal_bits,
+                "equals an earlier bit or its opposite",
+                "equal an earlier bit or its opposite",
+            ),
+            (
+                self.nearly_equal_bits,
+                "nearly equals an earlier bit or its opposite",
+                "nearly equal an earlier bit or its opposite",
+            ),
         ] {
-            if count > 0 {
-                writeln!(f, "left out, {count} bits that {reason}")?;
+            match count {
+                0 => {}
+                1 => writeln!(f, "left out, 1 bit that {one}")?,
+                _ => writeln!(f, "left out, {count} bits that {many}")?,
             }
         }
         Ok(())

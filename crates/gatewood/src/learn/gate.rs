@@ -66,14 +66,9 @@ pub struct GateFitter {
 
 impl GateFitter {
     /// A fitter for gates over `rows[c]` rows of class `c`.
-    pub fn new(rows: [u32; 2], unseen: Unseen) -> Self {
+    pub fn new(rows: [u32; 2], unseen: Unseen, logs: LogTable) -> Self {
         let all = f64::from(rows[0]) + f64::from(rows[1]);
-        Self {
-            logs: LogTable::new((rows[0] + rows[1]) as usize),
-            rows,
-            unseen,
-            prior: f64::from(rows[1]) / all,
-        }
+        Self { logs, rows, unseen, prior: f64::from(rows[1]) / all }
     }
 
     /// The logarithms in use.
@@ -230,7 +225,8 @@ mod tests {
             let (zeros, ones): (Vec<u32>, Vec<u32>) = counts.into_iter().unzip();
             let rows = [zeros.iter().sum(), ones.iter().sum()];
             prop_assume!(rows[0] > 0 && rows[1] > 0);
-            let fitter = GateFitter::new(rows, if unseen_zero { Unseen::Zero } else { Unseen::Prior });
+            let unseen = if unseen_zero { Unseen::Zero } else { Unseen::Prior };
+            let fitter = GateFitter::new(rows, unseen, LogTable::new(600));
             let mut table = [0];
             let fit = fitter.fit(Criterion::InformationGain, &zeros, &ones, &mut table);
             let best = (0u64..256).map(|table| gain(table, &zeros, &ones)).fold(0.0, f64::max);
@@ -249,16 +245,26 @@ mod tests {
         // Address 1 is unseen; class 1 is the larger one.
         let (zeros, ones) = ([5, 0, 1, 0], [1, 0, 7, 9]);
         let mut table = [0];
-        GateFitter::new([6, 17], Unseen::Zero).fit(Criterion::Accuracy, &zeros, &ones, &mut table);
+        GateFitter::new([6, 17], Unseen::Zero, LogTable::new(23)).fit(
+            Criterion::Accuracy,
+            &zeros,
+            &ones,
+            &mut table,
+        );
         assert_eq!(table[0], 0b1100);
-        GateFitter::new([6, 17], Unseen::Prior).fit(Criterion::Accuracy, &zeros, &ones, &mut table);
+        GateFitter::new([6, 17], Unseen::Prior, LogTable::new(23)).fit(
+            Criterion::Accuracy,
+            &zeros,
+            &ones,
+            &mut table,
+        );
         assert_eq!(table[0], 0b1110);
     }
 
     #[test]
     fn one_address_is_a_constant() {
         let mut table = [0];
-        let fit = GateFitter::new([3, 9], Unseen::Zero).fit(
+        let fit = GateFitter::new([3, 9], Unseen::Zero, LogTable::new(12)).fit(
             Criterion::InformationGain,
             &[3, 0, 0, 0],
             &[9, 0, 0, 0],

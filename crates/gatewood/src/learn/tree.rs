@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::gate::GateFitter;
+use super::gate::{GateFitter, LogTable};
 use super::greedy::{Branch, Column, Grower, Scratch, reserved};
 use super::{Observer, Tracker, TrainingView, TreeSettings};
 use crate::bits::BitView;
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const LEAVES_A_STREAM: usize = 4096;
 
 /// Pieces of work wanted for each thread, so that the last to finish is not much later than the first.
-const PIECES_A_THREAD: usize = 8;
+const PIECES_A_THREAD: usize = 32;
 
 /// Learns a tree that tells rows labelled 1 from rows labelled 0.
 ///
@@ -64,15 +64,17 @@ pub fn fit_tree_at(
         shape.leaves.saturating_mul(4).saturating_add(table_words.saturating_mul(8)).saturating_mul(2),
     )
     .map_err(|error| error.at(format_args!("a tree of {} leaves", shape.leaves)))?;
-    let view = TrainingView::new(bits, labels, kernels)?;
     in_pool(settings.threads, || {
+        let (view, logs) =
+            rayon::join(|| TrainingView::new(bits, labels, kernels), || LogTable::new(labels.len()));
+        let view = view?;
         let leaves = random_leaves(settings.seed, shape.leaves, view.columns())?;
         let trials = trials_by_subtree(settings)?;
         let climbing = settings.climb.saturating_mul(settings.height as u64);
         let grower = Grower {
             view: &view,
             kernels,
-            fitter: GateFitter::new(view.rows(), settings.unseen),
+            fitter: GateFitter::new(view.rows(), settings.unseen, logs),
             settings,
             leaves: &leaves,
             trials: &trials,

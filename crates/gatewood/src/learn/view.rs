@@ -1,5 +1,7 @@
 //! Rows in the order of their class.
 
+use rayon::prelude::*;
+
 use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, words_for};
 use crate::{Error, Result};
@@ -23,7 +25,7 @@ pub struct TrainingView {
 }
 
 impl TrainingView {
-    /// Orders the rows by their labels, 0 or 1.
+    /// Orders the rows by their labels, 0 or 1, the columns side by side in the thread pool this is called in.
     ///
     /// # Errors
     /// When there are no rows or columns, a label is neither 0 nor 1, a class has no row, the labels are not one a row,
@@ -53,8 +55,8 @@ impl TrainingView {
             )));
         }
         let mut classes = vec![0u64; words_for(labels.len())];
-        for (row, &label) in labels.iter().enumerate() {
-            classes[row / WORD_BITS] |= u64::from(label) << (row % WORD_BITS);
+        for (word, labels) in classes.iter_mut().zip(labels.chunks(WORD_BITS)) {
+            *word = labels.iter().rev().fold(0, |word, &label| word << 1 | u64::from(label));
         }
         let ones = kernels.popcount(&classes) as usize;
         let rows = [labels.len() - ones, ones];
@@ -71,14 +73,14 @@ impl TrainingView {
             Error::too_large(format!("{} rows of {} bits do not fit in memory", bits.rows(), bits.columns()))
         })?;
         let mut words = AlignedWords::zeros(words)?;
-        let mut column_ones = Vec::with_capacity(bits.columns());
-        for (column, target) in words.chunks_exact_mut(stride).enumerate() {
+        let order = |(column, target): (usize, &mut [u64])| {
             let (zeros, ones) = target.split_at_mut(split);
             kernels.partition(bits.column(column), &classes, rows[0] + rows[1], zeros, ones);
-            column_ones.push([kernels.popcount(zeros) as u32, kernels.popcount(ones) as u32]);
-        }
+            [kernels.popcount(zeros) as u32, kernels.popcount(ones) as u32]
+        };
+        let ones = words.par_chunks_exact_mut(stride).enumerate().map(order).collect();
         let rows = rows.map(|rows| rows as u32);
-        Ok(Self { columns: bits.columns(), rows, split, stride, words, ones: column_ones })
+        Ok(Self { columns: bits.columns(), rows, split, stride, words, ones })
     }
 
     /// Number of columns.
