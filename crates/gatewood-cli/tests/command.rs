@@ -55,6 +55,47 @@ fn write_people(path: &Path, with_label: bool) {
     std::fs::write(path, rows).unwrap();
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_written_is_told_and_nothing_is_lost() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = "train mnist35 --model tree --arity 2 --depth 2 --quiet -o";
+    assert_eq!(
+        bad(folder, &format!("{train} nowhere/model.gw")),
+        (1, "error: nowhere/model.gw cannot be written: No such file or directory (os error 2)\n".into())
+    );
+    std::fs::create_dir(folder.join("folder")).unwrap();
+    assert_eq!(
+        bad(folder, &format!("{train} folder")),
+        (1, "error: folder is a folder, but a file is wanted\n".into())
+    );
+
+    // A device that is always full stays a device, reached by a link or not.
+    symlink("/dev/full", folder.join("full")).unwrap();
+    let (code, message) = bad(folder, &format!("{train} full"));
+    assert_eq!((code, &*message), (1, "error: full: No space left on device (os error 28)\n"));
+    assert!(folder.join("full").is_symlink() && !Path::new("/dev/full").is_file());
+
+    // A link to a file keeps leading to it.
+    symlink("real.gw", folder.join("link.gw")).unwrap();
+    std::fs::write(folder.join("real.gw"), "an older model").unwrap();
+    good(folder, &format!("{train} link.gw"));
+    assert!(folder.join("link.gw").is_symlink() && !folder.join("real.gw").is_symlink());
+    good(folder, "inspect real.gw");
+
+    let (code, message) = bad(folder, "predict real.gw mnist35 -o full");
+    assert_eq!(code, 1);
+    assert!(message.starts_with("error: full cannot be written: "), "{message}");
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = gatewood(folder).args(["predict", "real.gw", "mnist35"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("error: standard output cannot be written to"));
+    let left = std::fs::read_dir(folder).unwrap().count();
+    assert_eq!(left, 4, "no temporary file is left");
+}
+
 #[test]
 fn the_first_command_prints_the_errors() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec};
-use crate::terminal::{Grid, Terminal, Usage, bytes, count, print, seconds, share};
+use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings};
 use gatewood::model::{Circuit, LabelledRows, Metrics, Rows, TrainSettings, Trained, Training};
@@ -99,6 +99,8 @@ struct Tested {
 /// Runs `gatewood train`.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let learn = args.learn.settings()?;
+    // A model that cannot be written is not worth learning.
+    drop(args.output.as_deref().map(|path| OutputFile::create(Some(path))).transpose()?);
     let started = Instant::now();
     let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::interrupt;
 use anyhow::{Context, Result};
+use gatewood::model::temporary_name;
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -16,43 +17,34 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Where results go: a file under a temporary name until it is whole, or standard output.
 pub(crate) struct OutputFile {
     writer: BufWriter<Box<dyn Write>>,
+    /// The temporary name and the one to be given.
     names: Option<(PathBuf, PathBuf)>,
+    /// What to say when it cannot be written.
+    place: String,
 }
 
 impl OutputFile {
     /// A file, or standard output for none and `-`.
     pub(crate) fn create(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-            return Ok(Self { writer: BufWriter::new(Box::new(io::stdout())), names: None });
+            let place = "standard output cannot be written to".into();
+            return Ok(Self { writer: BufWriter::new(Box::new(io::stdout())), names: None, place });
         };
-        let name =
-            path.file_name().with_context(|| format!("{} is not the name of a file", path.display()))?;
-        if path.is_dir() {
-            anyhow::bail!("{} is a folder, but a file is wanted", path.display());
-        }
-        let mut temporary = std::ffi::OsString::from(".");
-        temporary.push(name);
-        temporary.push(format!(".{}", std::process::id()));
-        let temporary = path.with_file_name(temporary);
-        let file =
-            File::create(&temporary).with_context(|| format!("{} cannot be written", path.display()))?;
+        let cannot = || format!("{} cannot be written", path.display());
+        let Some((temporary, target)) = temporary_name(path)? else {
+            let file = File::create(path).with_context(cannot)?;
+            return Ok(Self { writer: BufWriter::new(Box::new(file)), names: None, place: cannot() });
+        };
+        let file = File::create(&temporary).with_context(cannot)?;
         interrupt::set_temporary(Some(temporary.clone()));
-        Ok(Self { writer: BufWriter::new(Box::new(file)), names: Some((temporary, path.to_owned())) })
-    }
-
-    /// What went wrong when it cannot be written.
-    fn place(&self) -> String {
-        match &self.names {
-            Some((_, path)) => format!("{} cannot be written", path.display()),
-            None => "standard output cannot be written to".into(),
-        }
+        Ok(Self { writer: BufWriter::new(Box::new(file)), names: Some((temporary, target)), place: cannot() })
     }
 
     /// Ends the file and gives it its name.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.writer.flush().with_context(|| self.place())?;
+        self.writer.flush().with_context(|| self.place.clone())?;
         if let Some((temporary, path)) = &self.names {
-            std::fs::rename(temporary, path).with_context(|| self.place())?;
+            std::fs::rename(temporary, path).with_context(|| self.place.clone())?;
             interrupt::set_temporary(None);
             self.names = None;
         }
@@ -64,7 +56,7 @@ impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer
             .write(bytes)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.place())))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.place)))
     }
 
     fn flush(&mut self) -> io::Result<()> {

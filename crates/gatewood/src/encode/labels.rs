@@ -59,6 +59,10 @@ impl Labels {
         let classes = class_names(name, column)?;
         if classes.len() < 2 {
             return Err(Error::data(match classes.first() {
+                Some(class) if column.len() == 1 => format!(
+                    "there is one row, whose label \"{name}\" is \"{class}\": there must be two classes (a header alone has \
+                     no rows)"
+                ),
                 Some(class) => {
                     format!("the label \"{name}\" is \"{class}\" on every row: there must be two classes")
                 }

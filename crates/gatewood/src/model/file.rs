@@ -1,7 +1,7 @@
 //! The model file. `FORMAT.md` is its specification.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -132,27 +132,49 @@ impl Model {
 }
 
 /// Writes a file to a temporary name beside it, then gives it its own: either all of it is there, or nothing changed.
+/// A link keeps leading to its file; what is no file (a pipe, a device) is written to as it is.
 ///
 /// # Errors
 /// When it cannot be written; the temporary file is gone then.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |error: std::io::Error| Error::io(format!("{}: {error}", path.display()));
-    let name = path.file_name().ok_or_else(|| Error::io(format!("{}: not a file name", path.display())))?;
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}", std::process::id()));
-    let temporary = path.with_file_name(temporary);
+    let Some((temporary, target)) = temporary_name(path)? else {
+        return std::fs::File::create(path).and_then(|mut file| file.write_all(bytes)).map_err(failed);
+    };
     let write = || {
         let mut file = std::fs::File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&temporary, path)
+        std::fs::rename(&temporary, &target)
     };
     write().map_err(|error| {
         // The first error is the one to tell.
         let _ = std::fs::remove_file(&temporary);
         failed(error)
     })
+}
+
+/// The temporary name to write a file under and the name to give it then, links followed; `None` for a path that leads
+/// to something other than a file, which must not be replaced by one.
+///
+/// # Errors
+/// When the path names a folder, or nothing.
+pub fn temporary_name(path: &Path) -> Result<Option<(PathBuf, PathBuf)>> {
+    let target = match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(Error::io(format!("{} is a folder, but a file is wanted", path.display())));
+        }
+        Ok(found) if !found.is_file() => return Ok(None),
+        Ok(_) => path.canonicalize().map_err(|error| Error::io(format!("{}: {error}", path.display())))?,
+        Err(_) => path.to_owned(),
+    };
+    let name = target
+        .file_name()
+        .ok_or_else(|| Error::io(format!("{} is not the name of a file", path.display())))?;
+    let mut temporary = std::ffi::OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}", std::process::id()));
+    Ok(Some((target.with_file_name(temporary), target)))
 }
 
 /// Bits of a leaf of a circuit over `inputs` columns: one at the least, so that a file's size bounds the leaves in it.

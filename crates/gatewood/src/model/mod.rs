@@ -24,7 +24,7 @@ use crate::circuit::{Grove, Tree};
 use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
 
-pub use file::{FORMAT_VERSION, write_atomically};
+pub use file::{FORMAT_VERSION, temporary_name, write_atomically};
 pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use train::{GroveStory, LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
