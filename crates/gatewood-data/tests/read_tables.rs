@@ -150,6 +150,25 @@ fn csv_in_many_ways() {
 }
 
 #[test]
+fn csv_errors_far_into_a_text() {
+    let error = |text: Vec<u8>| {
+        let options = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
+        read_rows_from(&mut &text[..], "a.csv", &options).unwrap_err().to_string()
+    };
+    // Many pieces of text, which are taken apart while the columns take those before.
+    let start = || "a,b\n".bytes().chain(b"1,word\n".repeat(100_000)).collect::<Vec<u8>>();
+    assert_eq!(error([start(), b"1,2,3\n".to_vec()].concat()), "line 100002: 3 fields, where line 1 has 2");
+    // The first of two errors is told, be it by row or by column.
+    let text = [start(), b"1,\xff\n".to_vec(), b"2,\"open\n".to_vec()].concat();
+    assert_eq!(error(text), "line 100002, column \"b\": \"\\xff\" is not UTF-8 text");
+    let text = [start(), b"1,\xfe\n".to_vec(), b"\xff,word\n".to_vec(), start()].concat();
+    assert_eq!(error(text), "line 100002, column \"b\": \"\\xfe\" is not UTF-8 text");
+    // A million columns and no more.
+    let wide = "1,".repeat(1 << 20) + "1\n";
+    assert_eq!(error(wide.into_bytes()), "line 1: more than 1048576 columns, which is the limit");
+}
+
+#[test]
 fn csv_numbers_and_gaps() {
     let table = csv("n\n1e400\n-inf\nNA\n?\n\"\"\n1e-400\n+.5\nNaN\n5.\n");
     let values: Vec<Value<'_>> = (0..table.rows()).map(|row| table.value(row, 0)).collect();

@@ -106,10 +106,16 @@ impl fmt::Display for EncodeReport {
                 writeln!(f, "left out, {reason}: {}", shorten(&names))?;
             }
         }
-        for column in &self.columns {
-            if let Outcome::Repeats(other) = &column.outcome {
-                writeln!(f, "left out, says the same as {other}: {}", column.name)?;
-            }
+        let repeats = self.columns.iter().filter_map(|column| match &column.outcome {
+            Outcome::Repeats(other) => Some((other, &column.name)),
+            _ => None,
+        });
+        for (other, name) in repeats.clone().take(SHOWN) {
+            writeln!(f, "left out, says the same as {other}: {name}")?;
+        }
+        let more = repeats.count().saturating_sub(SHOWN);
+        if more > 0 {
+            writeln!(f, "left out, says the same as an earlier column: {more} more")?;
         }
         for (count, one, many) in [
             (self.low_entropy_bits, "hardly ever changes", "hardly ever change"),
@@ -134,8 +140,10 @@ impl fmt::Display for EncodeReport {
     }
 }
 
+/// Columns that are named where there may be very many.
+const SHOWN: usize = 12;
+
 fn shorten(names: &[&str]) -> String {
-    const SHOWN: usize = 12;
     let more = names.len().saturating_sub(SHOWN);
     let list = names[..names.len().min(SHOWN)].join(", ");
     if more > 0 { format!("{list} and {more} more") } else { list }
