@@ -1,6 +1,9 @@
 //! What the fuzz targets check, on small files bent at random: no panic, and what is read fits together.
 
-use gatewood_data::read::{CIFAR_PIXELS, Cifar, PLA_ROWS, read_cifar, read_idx, read_pla};
+use gatewood_data::read::{
+    CIFAR_PIXELS, Cifar, Format, PLA_ROWS, ReadOptions, read_amat, read_cifar, read_idx, read_pla,
+    read_rows_from,
+};
 use proptest::prelude::*;
 
 /// A file with some bytes changed, and cut somewhere.
@@ -59,4 +62,32 @@ proptest! {
             Err(_) => prop_assert!(labels.is_empty() || extra > 0 || labels.iter().any(|&label| label > 9)),
         }
     }
+}
+
+/// What fuzzing starts from and what it found, read as every format.
+#[test]
+fn seeds_and_finds_of_fuzzing() {
+    let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let mut files = 0;
+    for folder in std::fs::read_dir(seeds).unwrap() {
+        for file in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            if let Ok(idx) = read_idx(&mut &bytes[..]) {
+                assert_eq!(idx.bytes.len(), idx.rows() * idx.row_bytes());
+            }
+            if let Ok(images) = read_amat(&mut &bytes[..]) {
+                assert_eq!(images.bytes.len(), images.labels.len() * images.pixels);
+            }
+            if let Ok(pla) = read_pla(&mut &bytes[..]) {
+                pla.bits.view().validate().unwrap();
+            }
+            drop(read_cifar(&mut &bytes[..], &|_| true, &mut Cifar::default()));
+            for format in [Format::Csv, Format::Libsvm, Format::Npy, Format::Npz, Format::Arrow] {
+                let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+                drop(read_rows_from(&mut &bytes[..], "rows", &options));
+            }
+            files += 1;
+        }
+    }
+    assert!(files > 15);
 }

@@ -4,8 +4,13 @@ use gatewood_data::read::{Cifar, read_amat, read_cifar, read_idx, read_pla};
 
 #[test]
 fn idx_files() {
-    let cases: [(&[u8], &str); 9] = [
+    let cases: [(&[u8], &str); 10] = [
         (b"", "the file ends after 0 of the 4 bytes of the header of an IDX file"),
+        // Found by fuzzing: no rows, of more bytes than can be counted.
+        (
+            &[0, 0, 8, 4, 0, 0, 0, 0, 0, 0, 8, 0, 0x9f, 3, 2, 0x10, 0x20, 6, 0, 8],
+            "an IDX file of 0 x 2048 x 2667774480 x 537264136 bytes does not fit in memory",
+        ),
         (b"PK\x03\x04", "not an IDX file: it starts with the bytes 50 4b 03 04"),
         (&[0, 0, 8, 0], "not an IDX file: it starts with the bytes 00 00 08 00"),
         (

@@ -58,8 +58,10 @@ pub fn read_idx(reader: &mut dyn Read) -> Result<Idx> {
         return Err(Error::file(format!("dimension {} of the IDX file has size 0", place + 2)));
     }
     let shape = dimensions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+    // The bytes of a row first: no rows of very many bytes are too large as well.
     let length = dimensions
         .iter()
+        .rev()
         .try_fold(1usize, |length, &size| length.checked_mul(size))
         .filter(|&length| length <= isize::MAX as usize)
         .ok_or_else(|| Error::too_large(format!("an IDX file of {shape} bytes does not fit in memory")))?;
