@@ -360,7 +360,7 @@ fn settings_and_tables_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         with(&|_| ()),
-        "no column gives a bit to learn from\n0 bits from 0 of 1 columns\nleft out, constant: a"
+        "no column gives a bit to learn from\n0 bits from 0 of 1 column\nleft out, constant: a"
     );
     assert_eq!(
         Encoder::fit(&table.select_rows(&[]).unwrap(), &EncodeSettings::default()).unwrap_err().to_string(),
