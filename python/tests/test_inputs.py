@@ -129,6 +129,18 @@ def test_packed_bits_are_refused_when_they_are_not():
         BooleanTreeClassifier(depth=2).fit(dirty, [0, 1] * 5)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64, bool])
+def test_large_arrays_are_predicted_part_by_part(dtype):
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, (60_000, 200)).astype(dtype)
+    y = X[:, 0].astype(int) + X[:, 1]
+    model = GatewoodClassifier(rounds=2, climb=50).fit(X[:2000], y[:2000])
+    middle = slice(20_000, 40_000)
+    for ask in (model.predict, model.predict_proba, model.decision_function):
+        np.testing.assert_array_equal(ask(X)[middle], ask(X[middle]))
+        assert len(ask(X)) == len(X)
+
+
 NOT_COPIED = """
 import sys
 import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, Callable, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,22 +194,27 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Predicting
 
-    def _ready(self, X: Any) -> Any:
+    def _each(self, X: Any, ask: Callable[[Any, int], Any]) -> NDArray[Any]:
+        """What the model answers for rows of any kind; large arrays go to it part by part, so that little is copied."""
         check_is_fitted(self)
-        return self._read(X, fitting=False)
+        threads = self._threads() or 0
+        parts = _inputs.parts(X) if type(X) is np.ndarray else [X]
+        answers = [ask(self._read(part, fitting=False), threads) for part in parts]
+        found: NDArray[Any] = answers[0] if len(answers) == 1 else np.concatenate(answers)
+        return found
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
-        rows = self._ready(X)
-        return self.classes_[self.model_.predict(rows, self._threads() or 0)]
+        check_is_fitted(self)
+        return self.classes_[self._each(X, self.model_.predict)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row, in the order of ``classes_``."""
-        rows = self._ready(X)
-        return self.model_.probabilities(rows, self._threads() or 0)
+        check_is_fitted(self)
+        return self._each(X, self.model_.probabilities)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import CircuitClassifier
 
@@ -157,9 +158,8 @@ class GatewoodClassifier(CircuitClassifier):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The margin of each row in log-odds: one for two classes, else one a class."""
-        rows = self._ready(X)
-        margins = self.model_.margins(rows, self._threads() or 0)
-        assert margins is not None, "a grove has margins"
+        check_is_fitted(self)
+        margins = self._each(X, self.model_.margins)
         return margins[:, 0] if margins.shape[1] == 1 else margins
 
     def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import CircuitClassifier, is_binary
 
@@ -83,8 +84,8 @@ class BooleanTreeClassifier(CircuitClassifier):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """1 for rows of the second class, -1 for the others: a tree has no margins."""
-        rows = self._ready(X)
-        ones: NDArray[np.float64] = self.model_.predict(rows, self._threads() or 0).astype(np.float64)
+        check_is_fitted(self)
+        ones: NDArray[np.float64] = self._each(X, self.model_.predict).astype(np.float64)
         return 2.0 * ones - 1.0
 
     def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
