@@ -11,7 +11,7 @@ from ._core import Table
 from ._packed import PackedBits
 
 Rows = Any  # A native table, or packed words with the number of rows.
-PART = 4 << 20  # Bytes of an array that are read at a time for predicting.
+PART = 12 << 20  # Bytes of an array that are read at a time for predicting.
 _Column = tuple[str, NDArray[Any], "list[str] | None"]
 
 
@@ -58,7 +58,7 @@ def read_array(X: NDArray[Any], pixels: bool) -> Table:
 
 def parts(X: NDArray[Any]) -> list[NDArray[Any]]:
     """An array of numbers in parts of a few megabytes: what is read of one lies where that of the one before lay."""
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or X.nbytes <= 2 * PART:
+    if X.ndim != 2 or X.dtype.kind not in "biuf" or X.nbytes <= PART:
         return [X]
     step = max(1024, PART * len(X) // X.nbytes)
     return [X[start : start + step] for start in range(0, len(X), step)]
