@@ -77,7 +77,7 @@ fn run(command: &str, folder: &Path) -> Result<String> {
     // A program whose reader has seen enough is told so by a signal.
     let is_fine = output.status.success() || command.contains("| head") || command.contains("# fails");
     ensure!(is_fine, "`{command}` ended with {}:\n{text}", output.status);
-    Ok(if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" })
+    Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect())
 }
 
 /// Every page is in the summary, every link between pages leads to one, and mdBook builds the book where it is installed.
