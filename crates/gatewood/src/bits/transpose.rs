@@ -1,6 +1,7 @@
 //! Row-major packed bits to columns, a 64 by 64 block at a time.
 
 use super::WORD_BITS;
+use super::kernels::{BLOCKS, Blocks, Kernels};
 
 /// Transposes row-major packed rows into columns.
 ///
@@ -18,25 +19,27 @@ pub fn transpose_packed(
     stride: usize,
 ) {
     assert!(columns.div_ceil(8) <= row_bytes || rows == 0);
-    let mut block = [0u64; WORD_BITS];
+    let kernels = Kernels::best();
+    let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
     for first_row in (0..rows).step_by(WORD_BITS) {
         let count = WORD_BITS.min(rows - first_row);
         let band = &bytes[first_row * row_bytes..][..count * row_bytes];
-        for first_column in (0..columns).step_by(WORD_BITS) {
+        for first_column in (0..columns).step_by(BLOCKS * WORD_BITS) {
             let first_byte = first_column / 8;
-            let width = 8.min(row_bytes - first_byte);
-            for (row, word) in band.chunks_exact(row_bytes).zip(&mut block) {
-                let row = &row[first_byte..first_byte + width];
-                *word = match row.try_into() {
-                    Ok(eight) => u64::from_le_bytes(eight),
-                    Err(_) => row.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-                };
+            let width = (8 * BLOCKS).min(row_bytes - first_byte);
+            for (row, words) in band.chunks_exact(row_bytes).zip(&mut blocks) {
+                let mut padded = [0u8; 8 * BLOCKS];
+                padded[..width].copy_from_slice(&row[first_byte..first_byte + width]);
+                for (word, eight) in words.iter_mut().zip(padded.as_chunks().0) {
+                    *word = u64::from_le_bytes(*eight);
+                }
             }
-            block[count..].fill(0);
-            transpose_block(&mut block);
-            let width = WORD_BITS.min(columns - first_column);
-            for (j, &word) in block[..width].iter().enumerate() {
-                words[(first_column + j) * stride + first_row / WORD_BITS] = word;
+            blocks[count..].fill([0; BLOCKS]);
+            kernels.transpose(&mut blocks);
+            let width = (BLOCKS * WORD_BITS).min(columns - first_column);
+            for j in 0..width {
+                words[(first_column + j) * stride + first_row / WORD_BITS] =
+                    blocks[j % WORD_BITS][j / WORD_BITS];
             }
         }
     }

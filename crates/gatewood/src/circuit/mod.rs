@@ -21,6 +21,7 @@ mod simulate;
 mod solver;
 mod table;
 mod table_operations;
+mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tree;

@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::grove_run::{CHUNK_ROWS, Scratch};
+use super::tally::Tally;
 use super::{Grove, Target, VoteTree};
-use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
+use crate::bits::{BitMatrix, BitView};
 use crate::pool::in_pool;
 use crate::{Error, Result};
 
@@ -79,15 +80,12 @@ impl Grove {
             )));
         }
         crate::memory::check(bits.rows().saturating_mul(4 * self.margins()))?;
-        let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|&bias| vec![bias; bits.rows()]).collect();
+        let tally = Tally::new(self);
+        let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|_| vec![0; bits.rows()]).collect();
         by_chunks(&mut columns).into_par_iter().enumerate().for_each_init(
-            || (Scratch::default(), vec![0u16; CHUNK_ROWS]),
+            || (Scratch::default(), Vec::new()),
             |(scratch, addresses), (chunk, mut margins)| {
-                let addresses = &mut addresses[..margins[0].len()];
-                for tree in self.trees() {
-                    tree.addresses(bits, chunk * CHUNK_ROWS, kernels, scratch, addresses);
-                    add_votes(tree, addresses, &mut margins);
-                }
+                tally.add_all(bits, chunk * CHUNK_ROWS, kernels, scratch, addresses, &mut margins);
             },
         );
         Ok(Margins { columns })
@@ -99,6 +97,52 @@ impl Grove {
     /// As [`Grove::run`].
     pub fn predict(&self, bits: BitView<'_>, threads: usize) -> Result<Vec<u32>> {
         Ok(self.run(bits, threads)?.classes())
+    }
+
+    /// [`Grove::predict`] for row-major packed rows, as [`BitMatrix::from_packed_rows`] takes them, a chunk at a time.
+    ///
+    /// ```
+    /// use gatewood::circuit::{Grove, Target, VoteTree};
+    /// // One tree, a root over one bit that votes -1 or 2; a bias of -1.
+    /// let tree = VoteTree::new(vec![1], Target::One(0), vec![3], vec![], vec![-1, 2])?;
+    /// let grove = Grove::new(4, 2, vec![-1], 0.1, vec![tree])?;
+    /// // Three rows of four bits, a byte each: only the second has bit 3.
+    /// assert_eq!(grove.predict_packed(3, &[0b0001, 0b1000, 0b0111], 1)?, [0, 1, 0]);
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Grove::run`], and when the bytes are not `rows` rows.
+    pub fn predict_packed(&self, rows: usize, bytes: &[u8], threads: usize) -> Result<Vec<u32>> {
+        let row_bytes = self.inputs().div_ceil(8);
+        if rows.checked_mul(row_bytes) != Some(bytes.len()) {
+            return Err(Error::data(format!(
+                "{} bytes are not {rows} rows of {row_bytes} bytes, {} bits each",
+                bytes.len(),
+                self.inputs()
+            )));
+        }
+        let kernels = Kernels::best();
+        let tally = Tally::new(self);
+        let mut classes = vec![0; rows];
+        in_pool(threads, || {
+            classes
+                .par_chunks_mut(CHUNK_ROWS)
+                .zip(bytes.par_chunks(CHUNK_ROWS * row_bytes))
+                .try_for_each_init(
+                    || (Scratch::default(), Vec::new()),
+                    |(scratch, addresses), (classes, bytes)| {
+                        let bits = BitMatrix::from_packed_rows(classes.len(), self.inputs(), bytes)?;
+                        let mut columns: Vec<Vec<i32>> = vec![vec![0; classes.len()]; self.margins()];
+                        let mut margins: Vec<&mut [i32]> =
+                            columns.iter_mut().map(|column| &mut column[..]).collect();
+                        tally.add_all(bits.view(), 0, kernels, scratch, addresses, &mut margins);
+                        classes.copy_from_slice(&Margins { columns }.classes());
+                        Ok(())
+                    },
+                )
+        })?;
+        Ok(classes)
     }
 
     /// The probability of each class, row by row: a logistic or softmax of the margins in log-odds.

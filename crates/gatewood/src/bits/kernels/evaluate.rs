@@ -87,7 +87,7 @@ fn evaluate_word<V: Vector, const ARITY: usize>(
 
 /// The table, four bits at a time.
 #[inline(always)]
-fn nibbles_of(table: u64) -> [u8; 16] {
+pub(super) fn nibbles_of(table: u64) -> [u8; 16] {
     let mut nibbles = [0; 16];
     for (i, nibble) in nibbles.iter_mut().enumerate() {
         *nibble = (table >> (4 * i) & 15) as u8;
@@ -129,7 +129,7 @@ fn evaluate_wide<V: Vector>(table: &[u64], inputs: &[&[u64]], start: usize, end:
 
 /// The 16 functions of two inputs, each at the number that is its truth table.
 #[inline(always)]
-fn functions_of_two<V: Vector>(a: V, b: V) -> [V; 16] {
+pub(super) fn functions_of_two<V: Vector>(a: V, b: V) -> [V; 16] {
     let and = a.and(b);
     let xor = a.xor(b);
     let or = and.xor(xor);
@@ -186,7 +186,7 @@ fn half_the_functions<V: Vector>(a: V, b: V) -> [V; 8] {
 
 /// Multiplexes the picked functions of inputs 0 and 1 with inputs 2 and up.
 #[inline(always)]
-fn multiplex<V: Vector, const ARITY: usize>(values: &[V; ARITY], mut layer: [V; 16]) -> V {
+pub(super) fn multiplex<V: Vector, const ARITY: usize>(values: &[V; ARITY], mut layer: [V; 16]) -> V {
     let mut width = 1 << (ARITY - 2);
     for value in &values[2..] {
         width /= 2;

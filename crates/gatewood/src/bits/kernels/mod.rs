@@ -12,12 +12,14 @@
 //! and-popcounts a word instead of 16, and when only one input of a gate changes, 7 ([`Kernels::and_counts_with`]).
 //! From nine inputs on, building each row's address and counting it in a histogram is cheaper.
 
+mod blocks;
 mod change;
 mod count;
 mod evaluate;
 mod histogram;
 mod partition;
 mod vector;
+mod votes;
 
 use std::sync::OnceLock;
 
@@ -130,7 +132,9 @@ macro_rules! levels {
         }
     };
 }
+pub(crate) use blocks::{BLOCKS, Blocks};
 pub(crate) use levels;
+pub(crate) use votes::{Ballot, MAX_ROOT};
 
 impl Kernels {
     /// The kernels at the best level of this machine, or at the level named by the environment variable
@@ -218,11 +222,22 @@ impl Kernels {
     /// The address of each row, as many rows as `out` has room for.
     ///
     /// # Panics
-    /// When there are more than [`MAX_ARITY`] inputs or one is too short.
+    /// When there are more than 16 inputs or one is too short.
     pub(crate) fn addresses(self, inputs: &[&[u64]], out: &mut [u16]) {
         let words = words_for(out.len());
-        assert!(inputs.len() <= MAX_ARITY && inputs.iter().all(|input| input.len() >= words));
+        assert!(inputs.len() <= 16 && inputs.iter().all(|input| input.len() >= words));
         dispatch!(self, change::addresses(inputs, words, out));
+    }
+
+    /// Transposes blocks of 64 rows of 64 bits in place.
+    pub(crate) fn transpose(self, blocks: &mut Blocks) {
+        dispatch!(self, blocks::transpose(blocks));
+    }
+
+    /// Adds the votes of a tree of two levels to planes of sums, `words` words each; the inputs are those of all bottom
+    /// gates, one after the other.
+    pub(crate) fn vote(self, ballot: Ballot<'_>, inputs: &[&[u64]], words: usize, sums: &mut [u64]) {
+        dispatch!(self, votes::vote(ballot, inputs, words, sums));
     }
 
     /// For each of the `2^k` addresses, how many of the `rows` rows have it.
