@@ -80,6 +80,18 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "ROWS")]
     sample: Option<usize>,
 
+    /// Grove: part of the rows a tree is not climbed on, and mostly votes by, 0 to 0.9
+    #[arg(long, value_name = "PART")]
+    apart: Option<f64>,
+
+    /// Grove: part of the columns tried that are drawn by how often trees read them, 0 to 1
+    #[arg(long, value_name = "PART")]
+    habit: Option<f64>,
+
+    /// Grove: rows of no opinion added to every root address
+    #[arg(long, value_name = "ROWS")]
+    damping: Option<f64>,
+
     /// Grove: bits of a vote, 2 to 16
     #[arg(long, value_name = "B")]
     vote_bits: Option<u32>,
@@ -137,6 +149,9 @@ impl LearnArgs {
             ("rounds", self.rounds.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("sample", self.sample.map(Value::from)),
+            ("apart", self.apart.map(Value::from)),
+            ("habit", self.habit.map(Value::from)),
+            ("damping", self.damping.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("patience", self.patience.map(Value::from)),
             ("max_gates", self.max_gates.map(Value::from)),

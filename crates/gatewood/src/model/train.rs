@@ -16,6 +16,7 @@ use crate::{Error, Result};
 /// What is learned, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "there is one of it a training")]
 pub enum LearnSettings {
     /// Boosted trees.
     Grove(GroveSettings),

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::calibrate::{Calibrated, calibrate};
 use super::fit::Setup;
 use super::settings::GrovePlan;
-use super::state::{State, WEIGHT_ONE};
+use super::state::WEIGHT_ONE;
 use crate::Result;
 use crate::learn::Tracker;
 use crate::random::{Purpose, Stream};
@@ -13,36 +14,53 @@ use crate::random::{Purpose, Stream};
 pub(super) const PARTS: u32 = 5;
 
 /// Fewest rounds without improvement after which a fold ends.
-const FEWEST: usize = 20;
+const FEWEST: usize = 40;
 
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
-const BETTER: (f64, f64) = (0.002, 0.0001);
+const BETTER: (f64, f64) = (0.001, 0.0002);
 
-/// The plan with the shape and the rounds whose loss on held-out rows is least.
-pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>) -> Result<GrovePlan> {
+/// A judging of the held-out rows every so many rounds, and one round more for every so many done.
+const EVERY: usize = 5;
+const SPREAD: usize = 20;
+
+/// The plan with the shape and the rounds whose loss on held-out rows is least, and what a vote is worth then, as a
+/// multiple of what it is worth while learning.
+///
+/// Margins grow more certain than they are right with every round, while the classes they tell go on getting better. So
+/// the loss is that of margins scaled to suit the held-out rows.
+pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>) -> Result<(GrovePlan, f64)> {
     let parts = parts(setup.train.labels, setup.classes, plan.seed);
     let pieces: Vec<(usize, usize)> =
         (0..plan.shapes.len()).flat_map(|shape| (0..plan.folds).map(move |fold| (shape, fold))).collect();
-    let losses: Vec<Vec<f64>> = pieces
+    let judged: Vec<Vec<Calibrated>> = pieces
         .into_par_iter()
         .with_max_len(1)
         .map(|(shape, fold)| {
             let plan = GrovePlan { arities: plan.shapes[shape].clone(), ..plan.clone() };
-            fold_losses(setup, plan, &parts, fold as u32, tracker)
+            judge_fold(setup, plan, &parts, fold as u32, tracker)
         })
         .collect::<Result<_>>()?;
-    let mut best = (f64::INFINITY, 0, 1);
-    for (shape, losses) in losses.chunks(plan.folds).enumerate() {
-        let longest = losses.iter().map(Vec::len).max().unwrap_or(0);
-        for round in 0..longest {
+    let mut best = (f64::INFINITY, 0, 1, 1.0);
+    for (shape, folds) in judged.chunks(plan.folds).enumerate() {
+        let longest = folds.iter().map(Vec::len).max().unwrap_or(0);
+        for (judging, round) in judgings().take(longest).enumerate() {
             // A fold that ended early stays where it was.
-            let loss = losses.iter().map(|losses| losses[round.min(losses.len() - 1)]).sum::<f64>();
-            if loss < best.0 * (1.0 - BETTER.0) - BETTER.1 * plan.folds as f64 {
-                best = (loss, shape, round + 1);
+            let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
+            let loss: f64 = folds.iter().map(|judged| at(judged).loss).sum();
+            if loss < best.0 {
+                let factors: f64 = folds.iter().map(|judged| at(judged).factor).sum();
+                best = (loss, shape, round, factors / folds.len() as f64);
             }
         }
     }
-    Ok(GrovePlan { arities: plan.shapes[best.1].clone(), rounds: best.2, ..plan.clone() })
+    let (_, shape, rounds, factor) = best;
+    let rounds = rounds.min(plan.rounds);
+    Ok((GrovePlan { arities: plan.shapes[shape].clone(), rounds, ..plan.clone() }, factor))
+}
+
+/// The rounds after which held-out rows are judged.
+fn judgings() -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(EVERY), |&round| Some(round + EVERY + round / SPREAD))
 }
 
 /// The part each row belongs to, the classes spread evenly.
@@ -59,14 +77,14 @@ fn parts(labels: &[u32], classes: usize, seed: u64) -> Vec<u32> {
     parts
 }
 
-/// The loss on one part after each round of learning from the others.
-fn fold_losses(
+/// What held-out rows say of learning from the others, after each round of judging.
+fn judge_fold(
     setup: &Setup<'_>,
     plan: GrovePlan,
     parts: &[u32],
     fold: u32,
     tracker: &Tracker<'_>,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Calibrated>> {
     // Rows of weight zero are not learned from, but their margins are there to be judged.
     let weights: Vec<u32> = parts
         .iter()
@@ -74,29 +92,29 @@ fn fold_losses(
         .map(|(row, &part)| if part == fold { 0 } else { *setup.weights.get(row).unwrap_or(&WEIGHT_ONE) })
         .collect();
     let booster = setup.booster(plan);
-    let mut state = State::new(setup.train, weights, setup.margins()?, &booster.link);
-    let mut losses: Vec<f64> = Vec::new();
-    let mut best = 0;
+    let mut state = setup.state(weights, &booster.link)?;
+    let mut judged = Vec::new();
+    let mut best = (f64::INFINITY, 0);
     let mut gates = setup.base.gates();
-    for round in 0..booster.plan.rounds {
+    let mut judgings = judgings().peekable();
+    let mut factor = 1.0;
+    for round in 1..=booster.plan.rounds {
         let room = booster.plan.room(gates);
-        let grown = booster.round(setup.first_round(&booster.plan) + round, &mut state, room)?;
-        if grown.is_empty() {
-            break;
-        }
-        gates += grown.iter().map(|grown| grown.tree.gates()).sum::<usize>();
-        let (_, loss) = state.judge(|row| parts[row] == fold);
-        losses.push(loss);
-        if loss < losses[best] * (1.0 - BETTER.0) - BETTER.1 {
-            best = round;
-        }
+        let grown = booster.round(setup.first_round(&booster.plan) + round - 1, &mut state, room)?;
         tracker.check()?;
-        if round - best > FEWEST.max(best / 4) {
+        gates += grown.iter().map(|grown| grown.tree.gates()).sum::<usize>();
+        let done = grown.is_empty() || round == booster.plan.rounds;
+        if judgings.next_if_eq(&round).is_some() || done {
+            let now = calibrate(&state, setup.base.unit(), |row| parts[row] == fold, factor);
+            factor = now.factor;
+            judged.push(now);
+            if now.loss < best.0 * (1.0 - BETTER.0) - BETTER.1 {
+                best = (now.loss, round);
+            }
+        }
+        if done || round - best.1 > FEWEST.max(best.1 / 4) {
             break;
         }
     }
-    if losses.is_empty() {
-        losses.push(f64::MAX);
-    }
-    Ok(losses)
+    Ok(judged)
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::calibrate::calibrate;
 use super::choose::choose;
 use super::link::Link;
 use super::round::Booster;
@@ -18,9 +19,6 @@ use crate::learn::{Observer, Tracker};
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
-
-/// Added to the curvature of an address, in rows.
-const DAMPING: f64 = 0.5;
 
 /// How good the grove was after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -217,19 +215,20 @@ impl<'a> Setup<'a> {
             rows: &self.rows,
             link: Link::new(self.classes, unit),
             logs: &self.logs,
-            voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, DAMPING),
+            voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.damping),
             plan,
         }
     }
 
-    /// The margins of the training rows before the first round.
-    pub(super) fn margins(&self) -> Result<Vec<Vec<i32>>> {
-        self.margins_of(self.train)
+    /// What is known of the training rows before the first round, with the weights given.
+    pub(super) fn state(&self, weights: Vec<u32>, link: &Link) -> Result<State<'a>> {
+        let mut state = State::new(self.train, weights, self.margins_of(self.train)?, link);
+        state.note_uses(self.base.trees());
+        Ok(state)
     }
 
     fn margins_of(&self, examples: &Examples<'_>) -> Result<Vec<Vec<i32>>> {
-        let margins = self.base.run_here(examples.bits, self.kernels)?;
-        Ok((0..self.base.margins()).map(|margin| margins.column(margin).to_vec()).collect())
+        margins_of(&self.base, examples, self.kernels)
     }
 
     /// The number of the first round, counted from that of a grove's first tree.
@@ -237,6 +236,12 @@ impl<'a> Setup<'a> {
         let trees = if self.classes == 2 || plan.shared { plan.trees } else { self.classes };
         self.base.trees().len().div_ceil(trees)
     }
+}
+
+/// The margins that a grove gives rows.
+fn margins_of(grove: &Grove, examples: &Examples<'_>, kernels: Kernels) -> Result<Vec<Vec<i32>>> {
+    let margins = grove.run_here(examples.bits, kernels)?;
+    Ok((0..grove.margins()).map(|margin| margins.column(margin).to_vec()).collect())
 }
 
 fn learn(
@@ -247,8 +252,10 @@ fn learn(
 ) -> Result<GroveFit> {
     let begun = Instant::now();
     let (train, kernels) = (setup.train, setup.kernels);
+    // What a vote is worth, as a multiple of what it is worth while learning.
+    let mut worth = 1.0;
     if plan.folds > 0 && validation.is_none() {
-        plan = choose(setup, &plan, &Tracker::new(observer, plan.rounds as u64))?;
+        (plan, worth) = choose(setup, &plan, &Tracker::new(observer, plan.rounds as u64))?;
     }
     let booster = setup.booster(plan);
     let plan = &booster.plan;
@@ -256,7 +263,7 @@ fn learn(
         Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
         None => None,
     };
-    let mut state = State::new(train, setup.weights.clone(), setup.margins()?, &booster.link);
+    let mut state = setup.state(setup.weights.clone(), &booster.link)?;
     let tracker = Tracker::new(observer, plan.rounds as u64);
     let mut trees = setup.base.trees().to_vec();
     let mut curve = Vec::new();
@@ -315,7 +322,16 @@ fn learn(
         importance.iter_mut().for_each(|share| *share /= all);
     }
     let base = &setup.base;
-    let grove = Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), base.unit(), trees)?;
+    let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);
+    let mut grove = grown(base.unit(), trees)?;
+    if let Some(validation) = validation {
+        let margins = margins_of(&grove, validation, kernels)?;
+        let state = State::new(validation, Vec::new(), margins, &booster.link);
+        worth = calibrate(&state, base.unit(), |_| true, 1.0).factor;
+    }
+    if worth != 1.0 {
+        grove = grown(base.unit() * worth, grove.trees().to_vec())?;
+    }
     Ok(GroveFit { grove, plan: booster.plan.clone(), curve, rounds, importance })
 }
 

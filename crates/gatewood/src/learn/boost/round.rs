@@ -9,14 +9,13 @@ use super::settings::GrovePlan;
 use super::state::{State, Sums};
 use super::votes::Voting;
 use crate::Result;
-use crate::bits::WORD_BITS;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::random::{Purpose, Stream};
 
-/// Words of columns a tree chooses from at the least.
-const FEWEST_WORDS: usize = 16;
+/// Words of columns that a tree chooses from, where there are as many.
+const WORDS: usize = 16;
 
 /// What all rounds share.
 pub(super) struct Booster<'a> {
@@ -38,33 +37,33 @@ pub(super) struct Grown {
 impl Booster<'_> {
     /// Runs a round: the trees it adds, no more than there is room for, the state being brought up to date.
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
-        if state.margins.len() == 1 {
-            self.round_of_two(round, state, room)
+        let grown = if state.margins.len() == 1 {
+            self.round_of_two(round, state, room)?
         } else if self.plan.shared {
-            self.round_of_shared(round, state, room)
+            self.round_of_shared(round, state, room)?
         } else if room < state.margins.len() {
-            Ok(Vec::new())
+            Vec::new()
         } else {
-            self.round_of_many(round, state)
-        }
+            self.round_of_many(round, state)?
+        };
+        state.note_uses(grown.iter().map(|grown| &grown.tree));
+        Ok(grown)
     }
 
-    /// Two classes: trees climbed side by side on parts of one sample, their votes made one after the other.
+    /// Two classes: trees climbed side by side on samples of their own, their votes made one after the other.
     fn round_of_two(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
         let trees = self.plan.trees;
-        let mut stream = Stream::new(self.plan.seed, Purpose::Sample, round as u64);
-        let samples = draw(state.pulls(0), |row| state.is_of(0, row), self.plan.sample, trees, &mut stream);
-        let climbed: Vec<Option<Climbed>> = samples
-            .par_iter()
-            .take(room)
-            .enumerate()
-            .map(|(tree, picks)| self.climb(round * trees + tree, picks))
+        let reading = &*state;
+        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = (0..trees.min(room))
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|tree| self.climb_for(0, round * trees + tree, reading))
             .collect::<Result<_>>()?;
         let mut grown = Vec::new();
-        for climbed in climbed.into_iter().flatten() {
+        for (climbed, among) in climbed.into_iter().flatten() {
             let bare = self.bare(&climbed, 0)?;
             let addresses = state.addresses(&bare, self.kernels);
-            let sums = state.sums(0, &addresses, bare.votes().len());
+            let sums = state.sums(0, &addresses, bare.votes().len(), &among);
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
             state.vote(&tree, &addresses);
             state.refresh(&self.link);
@@ -81,14 +80,12 @@ impl Booster<'_> {
             .into_par_iter()
             .with_max_len(1)
             .map(|class| {
-                let position = round * classes + class;
-                let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
-                let is_of = |row| reading.is_of(class, row);
-                let samples = draw(reading.pulls(class), is_of, self.plan.sample, 1, &mut stream);
-                let Some(climbed) = self.climb(position, &samples[0])? else { return Ok(None) };
+                let Some((climbed, among)) = self.climb_for(class, round * classes + class, reading)? else {
+                    return Ok(None);
+                };
                 let bare = self.bare(&climbed, class)?;
                 let addresses = reading.addresses(&bare, self.kernels);
-                let sums = reading.sums(class, &addresses, bare.votes().len());
+                let sums = reading.sums(class, &addresses, bare.votes().len(), &among);
                 let votes = sums.iter().map(|&sums| self.voting.vote(sums)).collect();
                 let tree = self.with_votes(bare, votes)?;
                 Ok(Some((Grown { tree, worth: climbed.worth }, addresses)))
@@ -101,6 +98,31 @@ impl Booster<'_> {
         }
         state.refresh(&self.link);
         Ok(trees)
+    }
+
+    /// Climbs a tree that tells the class of a margin from the others; says which rows it was climbed among, where some
+    /// are kept apart.
+    fn climb_for(
+        &self,
+        margin: usize,
+        position: usize,
+        state: &State<'_>,
+    ) -> Result<Option<(Climbed, Vec<bool>)>> {
+        let among = self.among(position, state.labels.len());
+        let pulls = state.pulls(margin).enumerate();
+        let pulls = pulls.map(|(row, pull)| if among.get(row) == Some(&false) { 0 } else { pull });
+        let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
+        let picks = draw(pulls, |row| state.is_of(margin, row), self.plan.sample, &mut stream);
+        Ok(self.climb(position, &picks, &state.uses)?.map(|climbed| (climbed, among)))
+    }
+
+    /// Which rows a tree is climbed among; empty for all.
+    fn among(&self, position: usize, rows: usize) -> Vec<bool> {
+        if self.plan.apart == 0.0 {
+            return Vec::new();
+        }
+        let mut stream = Stream::new(self.plan.seed, Purpose::Apart, position as u64);
+        (0..rows).map(|_| stream.unit() >= self.plan.apart).collect()
     }
 
     /// Many classes, trees for all of them: each is climbed to tell a random half of the classes from the other, and
@@ -119,8 +141,8 @@ impl Booster<'_> {
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
                 let pulls = reading.group_pulls(&inside);
                 let is_of = |row: usize| inside[reading.labels[row] as usize];
-                let samples = draw(pulls.iter().copied(), is_of, self.plan.sample, 1, &mut stream);
-                self.climb(position, &samples[0])
+                let picks = draw(pulls.iter().copied(), is_of, self.plan.sample, &mut stream);
+                self.climb(position, &picks, &reading.uses)
             })
             .collect::<Result<_>>()?;
         let mut grown = Vec::new();
@@ -129,8 +151,10 @@ impl Booster<'_> {
             let addresses = state.addresses(&bare, self.kernels);
             let count = bare.votes().len();
             let reading = &*state;
-            let sums: Vec<Vec<Sums>> =
-                (0..classes).into_par_iter().map(|class| reading.sums(class, &addresses, count)).collect();
+            let sums: Vec<Vec<Sums>> = (0..classes)
+                .into_par_iter()
+                .map(|class| reading.sums(class, &addresses, count, &[]))
+                .collect();
             let votes = (0..count)
                 .flat_map(|address| sums.iter().map(move |sums| sums[address]))
                 .map(|sums| self.voting.vote(sums))
@@ -145,26 +169,25 @@ impl Booster<'_> {
     }
 
     /// Climbs a tree on the picked rows; none where they are all of one class.
-    fn climb(&self, position: usize, picks: &[Vec<u32>; 2]) -> Result<Option<Climbed>> {
+    fn climb(&self, position: usize, picks: &[Vec<u32>; 2], uses: &[u32]) -> Result<Option<Climbed>> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
         let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-        let chosen = self.rows.choose(self.words_a_tree(), &mut stream);
-        let sample = Sample::gather(self.rows, &chosen, picks)?;
+        let chosen = self.rows.choose(WORDS, &mut stream);
+        let sample = Sample::gather(self.rows, &chosen, picks, self.kernels)?;
         let columns = sample.columns.len() as u32;
         let leaves = self.plan.arities.iter().product();
         let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
         let mut climber = Climber::new(&sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
-        climber.climb(self.plan.climb, &mut stream, |stream| stream.below(columns));
+        let habit = Habit::new(self.plan.habit, &sample.columns, uses);
+        climber.climb(self.plan.climb, &mut stream, |stream| match &habit {
+            Some(habit) => habit.draw(stream),
+            None => stream.below(columns),
+        });
         let mut climbed = climber.finish();
         climbed.leaves.iter_mut().for_each(|leaf| *leaf = sample.columns[*leaf as usize]);
         Ok(Some(climbed))
-    }
-
-    /// Words of columns that a tree chooses from: about as many columns as it has trials, or all where they are few.
-    fn words_a_tree(&self) -> usize {
-        (self.plan.climb as usize).div_ceil(WORD_BITS).max(FEWEST_WORDS)
     }
 
     fn bare(&self, climbed: &Climbed, margin: usize) -> Result<VoteTree> {
@@ -182,5 +205,35 @@ impl Booster<'_> {
             tree.tables().to_vec(),
             votes,
         )
+    }
+}
+
+/// Columns drawn by how often they were read, in part.
+struct Habit {
+    /// The running sums of the columns' weights.
+    sums: Vec<u64>,
+}
+
+impl Habit {
+    /// For the columns of a sample; none where no column was read or all are to be drawn evenly.
+    fn new(part: f64, columns: &[u32], uses: &[u32]) -> Option<Self> {
+        let all: u64 = columns.iter().map(|&column| u64::from(uses[column as usize])).sum();
+        // In parts of 256.
+        let part = libm::rint(part * 256.0) as u64;
+        if all == 0 || part == 0 {
+            return None;
+        }
+        let mut sum = 0;
+        let weight = |column: u32| u64::from(uses[column as usize]) * columns.len() as u64 * part;
+        let add = |&column: &u32| {
+            sum += weight(column) + all * (256 - part);
+            sum
+        };
+        Some(Self { sums: columns.iter().map(add).collect() })
+    }
+
+    fn draw(&self, stream: &mut Stream) -> u32 {
+        let place = (u128::from(stream.bits()) * u128::from(self.sums[self.sums.len() - 1])) >> 64;
+        self.sums.partition_point(|&sum| sum <= place as u64) as u32
     }
 }

@@ -1,6 +1,7 @@
 //! The rows a tree is climbed on.
 
 use crate::Result;
+use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
 use crate::bits::{AlignedWords, BitView, WORD_BITS, padded_words_for, transpose_block, words_for};
 use crate::random::Stream;
 
@@ -68,7 +69,12 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Gathers the chosen words of rows of two classes.
-    pub(super) fn gather(all: &Rows, chosen: &[u32], picks: &[Vec<u32>; 2]) -> Result<Self> {
+    pub(super) fn gather(
+        all: &Rows,
+        chosen: &[u32],
+        picks: &[Vec<u32>; 2],
+        kernels: Kernels,
+    ) -> Result<Self> {
         let split = padded_words_for(picks[0].len());
         let stride = split + padded_words_for(picks[1].len());
         let columns: Vec<u32> = chosen
@@ -78,28 +84,33 @@ impl Sample {
             .collect();
         // Room for whole words of columns; those past the last one are never read.
         let mut words = AlignedWords::zeros(stride.saturating_mul(chosen.len() * WORD_BITS))?;
-        let mut block = [0u64; WORD_BITS];
+        let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
         let mut targets: Vec<usize> = Vec::with_capacity(chosen.len());
         let mut first = 0;
+        let width = |word: u32| WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
         for &word in chosen {
             targets.push(first);
-            first += WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
+            first += width(word);
         }
         for (class, picks) in picks.iter().enumerate() {
             for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
                 let at = class * split + band;
-                for (&word, &first) in chosen.iter().zip(&targets) {
-                    for (target, &row) in block.iter_mut().zip(picks) {
-                        *target = all.words[row as usize * all.width + word as usize];
+                blocks[picks.len()..].fill([0; BLOCKS]);
+                for (chosen, targets) in chosen.chunks(BLOCKS).zip(targets.chunks(BLOCKS)) {
+                    for (to, &row) in blocks.iter_mut().zip(picks) {
+                        let row = &all.words[row as usize * all.width..][..all.width];
+                        for (to, &word) in to.iter_mut().zip(chosen) {
+                            *to = row[word as usize];
+                        }
                     }
-                    block[picks.len()..].fill(0);
-                    transpose_block(&mut block);
-                    let width = WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
-                    for (target, &column) in
-                        words[first * stride + at..].iter_mut().step_by(stride).zip(&block[..width])
-                    {
-                        *target = column;
+                    kernels.transpose(&mut blocks);
+                    for (block, (&word, &first)) in chosen.iter().zip(targets).enumerate() {
+                        let targets = words[first * stride + at..].iter_mut().step_by(stride);
+                        for (target, columns) in targets.zip(&blocks[..width(word)]) {
+                            *target = columns[block];
+                        }
                     }
+                    blocks[picks.len()..].fill([0; BLOCKS]);
                 }
             }
         }
@@ -126,20 +137,17 @@ impl Sample {
     }
 }
 
-/// Draws rows in proportion to their weight, systematically: `samples` samples of `size` rows each, in one walk.
-///
-/// The draws are evenly spaced along the running sum of the weights from a random start; every `samples`-th belongs to
-/// the same sample. `class` says which class of the sample a row belongs to.
+/// Draws `size` rows in proportion to their weight, systematically: evenly spaced along the running sum of the weights,
+/// from a random start. `class` says which class of the sample a row belongs to.
 pub(super) fn draw(
     weights: impl Iterator<Item = u32> + Clone,
     class: impl Fn(usize) -> bool,
     size: usize,
-    samples: usize,
     stream: &mut Stream,
-) -> Vec<[Vec<u32>; 2]> {
+) -> [Vec<u32>; 2] {
     let total: u64 = weights.clone().map(u64::from).sum();
-    let draws = (size * samples) as u64;
-    let mut picks = vec![[const { Vec::new() }; 2]; samples];
+    let draws = size as u64;
+    let mut picks = [const { Vec::new() }; 2];
     if total == 0 {
         return picks;
     }
@@ -151,7 +159,7 @@ pub(super) fn draw(
     for (row, weight) in weights.enumerate() {
         sum += u64::from(weight);
         while next < sum && drawn < draws {
-            picks[(drawn % samples as u64) as usize][usize::from(class(row))].push(row as u32);
+            picks[usize::from(class(row))].push(row as u32);
             drawn += 1;
             next += step;
             fraction += rest;

@@ -38,6 +38,14 @@ pub struct GroveSettings {
     pub learning_rate: Option<f64>,
     /// Rows a tree is climbed on, drawn in proportion to their gradient.
     pub sample: Option<usize>,
+    /// Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
+    /// flatters the rows it saw.
+    pub apart: Option<f64>,
+    /// Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
+    /// evenly.
+    pub habit: Option<f64>,
+    /// Rows of no opinion that are added to every root address before it votes.
+    pub damping: Option<f64>,
     /// Bits of a vote, its sign included: 2 to 16.
     pub vote_bits: Option<u32>,
     /// Rounds without improvement on the validation rows after which learning stops.
@@ -76,6 +84,12 @@ pub struct GrovePlan {
     pub learning_rate: f64,
     /// Rows a tree is climbed on.
     pub sample: usize,
+    /// Part of the rows that a tree is not climbed on.
+    pub apart: f64,
+    /// Part of the columns tried that are drawn by how often they were read.
+    pub habit: f64,
+    /// Rows of no opinion at every root address.
+    pub damping: f64,
     /// Bits of a vote.
     pub vote_bits: u32,
     /// Rounds without improvement after which learning stops.
@@ -138,6 +152,10 @@ impl GroveSettings {
                 "learning rate {learning_rate} is not above 0 and at most 1"
             )));
         }
+        let share = |name: &str, value: Option<f64>, default: f64, high: f64| match value.unwrap_or(default) {
+            value if (0.0..=high).contains(&value) => Ok(value),
+            value => Err(Error::setting(format!("{name} {value} is not between 0 and {high}"))),
+        };
         if !self.class_weights.is_empty() && self.class_weights.len() != classes {
             return Err(Error::setting(format!(
                 "{} class weights for {classes} classes",
@@ -158,7 +176,7 @@ impl GroveSettings {
             Some(folds) => between("folds", folds, 0, PARTS as usize)?,
             None => defaults.folds,
         };
-        let most = if chosen && folds == 0 { defaults.rounds } else { MOST_ROUNDS };
+        let most = if chosen && folds == 0 { defaults.rounds } else { defaults.most_rounds };
         let shapes = if given || folds == 0 { vec![arities.clone()] } else { defaults.shapes };
         let shared = self.shared.unwrap_or(false) && !two;
         Ok(GrovePlan {
@@ -170,6 +188,9 @@ impl GroveSettings {
             trees: between("trees", self.trees.unwrap_or(if two || shared { 2 } else { 1 }), 1, 256)?,
             learning_rate,
             sample: between("sample", self.sample.unwrap_or(defaults.sample), 16, 1 << 24)?,
+            apart: share("apart", self.apart, defaults.apart, 0.9)?,
+            habit: share("habit", self.habit, defaults.habit, 1.0)?,
+            damping: share("damping", self.damping, defaults.damping, 1e6)?,
             vote_bits,
             patience: self.patience,
             shared,
@@ -180,8 +201,14 @@ impl GroveSettings {
     }
 }
 
-/// Most rounds that are chosen by holding rows out.
-const MOST_ROUNDS: usize = 2000;
+/// Rows up to which votes come from rows that the climb did not see.
+const FEW_ROWS: usize = 2_000;
+
+/// Rows from which on roots are wide and samples large.
+const MANY_ROWS: usize = 200_000;
+
+/// Columns from which on a set is taken to be of images or text, where many columns tell much the same.
+const MANY_BITS: usize = 600;
 
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {
@@ -189,44 +216,68 @@ struct Defaults {
     shapes: Vec<Vec<usize>>,
     climb: u32,
     rounds: usize,
+    most_rounds: usize,
     folds: usize,
     learning_rate: f64,
     sample: usize,
+    apart: f64,
+    habit: f64,
+    damping: f64,
 }
 
 impl Defaults {
     fn new(rows: usize, bits: usize, classes: usize) -> Self {
         let two = classes == 2;
-        let huge = rows > 200_000;
-        let arities = match () {
+        let (wide, many) = (bits >= MANY_BITS, rows >= MANY_ROWS);
+        let few = rows < FEW_ROWS && !wide;
+        let shapes = match () {
             // Many rows bear many votes a tree.
-            () if huge => vec![2, 12],
-            () if !two && rows >= 20_000 => vec![6, 4],
-            () if !two => vec![4, 4],
-            () if bits >= 500 => vec![6, 3],
-            () => vec![4, 3],
-        };
-        let shapes = match rows {
-            _ if !two => vec![arities.clone()],
-            0..2_000 => vec![vec![4, 3], vec![2, 4]],
-            _ => vec![vec![4, 3], vec![2, 4], vec![6, 3]],
-        };
-        let folds = match rows {
-            0..2_000 => 3,
-            2_000..50_000 => 1,
-            _ => 0,
+            () if many => vec![vec![2, 12]],
+            () if !two && rows >= 20_000 => vec![vec![5, 3]],
+            () if !two => vec![vec![4, 4]],
+            () if wide && rows < 5_000 => vec![vec![4, 2]],
+            () if wide => vec![vec![5, 2]],
+            () => vec![vec![4, 3]],
         };
         Self {
-            arities,
+            arities: shapes[0].clone(),
             shapes,
-            climb: if two { 300 } else { 500 },
-            rounds: 500,
-            folds,
-            learning_rate: if huge { 0.3 } else { 0.1 },
-            sample: if huge {
-                1 << 16
-            } else {
-                (2 * rows).next_multiple_of(512).clamp(1024, if two { 16384 } else { 8192 })
+            climb: match () {
+                () if many => 500,
+                () if !two && rows >= 20_000 => 2000,
+                () if wide => 400,
+                () => 300,
+            },
+            rounds: match () {
+                () if many => 200,
+                () if two && wide && rows >= 5_000 => 1000,
+                () => 600,
+            },
+            most_rounds: if few { 400 } else { 1000 },
+            // Images and text get better with every round for long; the other sets do not.
+            folds: match () {
+                () if wide || rows >= 50_000 => 0,
+                () if few => 3,
+                () => 1,
+            },
+            learning_rate: match () {
+                () if many => 0.3,
+                () if few || !two && rows >= 20_000 => 0.07,
+                () if wide => 0.1,
+                () => 0.05,
+            },
+            sample: match () {
+                () if many => 1 << 16,
+                () if rows < 5_000 => rows.next_multiple_of(512),
+                () if two && wide => (2 * rows).next_multiple_of(512).min(16384),
+                () => (2 * rows).next_multiple_of(512).min(8192),
+            },
+            apart: if two && few { 0.3 } else { 0.0 },
+            habit: if wide { 0.0 } else { 0.5 },
+            damping: match () {
+                () if wide => 0.1,
+                () if few || many => 0.5,
+                () => 5.0,
             },
         }
     }

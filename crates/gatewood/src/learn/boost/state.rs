@@ -21,6 +21,9 @@ pub struct Examples<'a> {
 /// A weight of one, in fixed point.
 pub(super) const WEIGHT_ONE: u32 = 1 << 8;
 
+/// What a row the tree was climbed on counts for in the votes, beside rows kept apart: one part in so many.
+const CLIMBED_PART: i64 = 4;
+
 /// Gradient and curvature, summed over the rows of one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sums {
@@ -39,6 +42,8 @@ pub(super) struct State<'a> {
     pub(super) margins: Vec<Vec<i32>>,
     /// The probability of class 1, or of each class.
     pub(super) probabilities: Vec<Vec<u32>>,
+    /// How many leaves of the trees so far read each column.
+    pub(super) uses: Vec<u32>,
 }
 
 impl<'a> State<'a> {
@@ -49,8 +54,9 @@ impl<'a> State<'a> {
         link: &Link,
     ) -> Self {
         let probabilities = margins.iter().map(|margins| vec![0; margins.len()]).collect();
+        let uses = vec![0; examples.bits.columns()];
         let mut state =
-            Self { bits: examples.bits, labels: examples.labels, weights, margins, probabilities };
+            Self { bits: examples.bits, labels: examples.labels, weights, margins, probabilities, uses };
         state.refresh(link);
         state
     }
@@ -131,8 +137,9 @@ impl<'a> State<'a> {
         addresses
     }
 
-    /// The sums of one margin's gradients over the rows of each address.
-    pub(super) fn sums(&self, margin: usize, addresses: &[u16], count: usize) -> Vec<Sums> {
+    /// The sums of one margin's gradients over the rows of each address. Rows the tree was climbed on, where others
+    /// were kept apart, count for [`CLIMBED_PART`].
+    pub(super) fn sums(&self, margin: usize, addresses: &[u16], count: usize, climbed: &[bool]) -> Vec<Sums> {
         let class = self.class_of_margin(margin);
         let add = |mut sums: Vec<Sums>, chunk: usize| {
             let start = chunk * CHUNK_ROWS;
@@ -142,7 +149,10 @@ impl<'a> State<'a> {
                 .zip(&self.probabilities[margin][start..end])
                 .zip(&addresses[start..end]);
             for (i, ((&label, &probability), &address)) in rows.enumerate() {
-                let weight = i64::from(*self.weights.get(start + i).unwrap_or(&WEIGHT_ONE));
+                let mut weight = i64::from(*self.weights.get(start + i).unwrap_or(&WEIGHT_ONE));
+                if climbed.get(start + i) == Some(&true) {
+                    weight /= CLIMBED_PART;
+                }
                 let sums = &mut sums[address as usize];
                 let gradient = i64::from(u32::from(label == class) * ONE) - i64::from(probability);
                 let curvature = (u64::from(probability) * u64::from(ONE - probability)) >> POINT;
@@ -162,6 +172,13 @@ impl<'a> State<'a> {
                 sums
             },
         )
+    }
+
+    /// Takes note of the columns that trees read.
+    pub(super) fn note_uses<'t>(&mut self, trees: impl IntoIterator<Item = &'t VoteTree>) {
+        for &column in trees.into_iter().flat_map(VoteTree::leaves) {
+            self.uses[column as usize] += 1;
+        }
     }
 
     /// Adds a tree's votes, given the address of every row.
