@@ -209,7 +209,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
         check_is_fitted(self)
-        return self.classes_[self._each(X, self.model_.predict)]
+        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict)]
+        return classes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row, in the order of ``classes_``."""
