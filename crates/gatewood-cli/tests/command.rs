@@ -245,7 +245,11 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("eval cubes.gw gauss:train=2,test=2", 1, "is not one of the model's"),
         ("inspect .", 1, ".: "),
         ("data make cubes:train=5 -o cubes.xyz", 2, "the ending must be .csv, .tsv or .pla"),
-        ("train mnist35 --model tree --depth 2 -o no/such/folder/m.gw", 1, "no/such/folder/m.gw cannot be written"),
+        (
+            "train mnist35 --model tree --depth 2 -o no/such/folder/m.gw",
+            1,
+            "no/such/folder/m.gw cannot be written",
+        ),
     ];
     for (words, code, part) in cases {
         let (found, message) = bad(place, words);
