@@ -145,24 +145,21 @@ fn read_chunk(chunk: ColumnReader, defined: i16, rows: usize, kind: Kind, sink: 
     let not_text = || Error::file("a text is not UTF-8, or holds a NUL");
     match chunk {
         ColumnReader::BoolColumnReader(reader) => {
-            each(reader, defined, rows, sink, |sink, &value| Ok(sink.number(f64::from(u8::from(value)))))
+            numbers(reader, defined, rows, sink, |&value| f64::from(u8::from(value)))
         }
-        ColumnReader::Int32ColumnReader(reader) => each(reader, defined, rows, sink, |sink, &value| {
-            let value = if kind == Kind::Unsigned { i64::from(value as u32) } else { i64::from(value) };
-            Ok(sink.number(kind.number(value)))
+        ColumnReader::Int32ColumnReader(reader) => numbers(reader, defined, rows, sink, |&value| {
+            kind.number(if kind == Kind::Unsigned { i64::from(value as u32) } else { i64::from(value) })
         }),
         ColumnReader::Int64ColumnReader(reader) => {
-            each(reader, defined, rows, sink, |sink, &value| Ok(sink.number(kind.number(value))))
+            numbers(reader, defined, rows, sink, |&value| kind.number(value))
         }
         ColumnReader::Int96ColumnReader(reader) => {
-            each(reader, defined, rows, sink, |sink, value| Ok(sink.number(kind.number(value.to_millis()))))
+            numbers(reader, defined, rows, sink, |value| kind.number(value.to_millis()))
         }
         ColumnReader::FloatColumnReader(reader) => {
-            each(reader, defined, rows, sink, |sink, &value| Ok(sink.number(value.into())))
+            numbers(reader, defined, rows, sink, |&value| value.into())
         }
-        ColumnReader::DoubleColumnReader(reader) => {
-            each(reader, defined, rows, sink, |sink, &value| Ok(sink.number(value)))
-        }
+        ColumnReader::DoubleColumnReader(reader) => numbers(reader, defined, rows, sink, |&value| value),
         ColumnReader::ByteArrayColumnReader(reader) => each(reader, defined, rows, sink, |sink, value| {
             let text = std::str::from_utf8(value.data()).map_err(|_| not_text())?;
             sink.string(text).ok_or_else(not_text)
@@ -171,6 +168,19 @@ fn read_chunk(chunk: ColumnReader, defined: i16, rows: usize, kind: Kind, sink: 
             Err(Error::file("it holds bytes, which cannot be encoded"))
         }
     }
+}
+
+fn numbers<T: DataType>(
+    reader: ColumnReaderImpl<T>,
+    defined: i16,
+    rows: usize,
+    sink: &mut Sink,
+    number: impl Fn(&T::T) -> f64,
+) -> Result<()> {
+    each(reader, defined, rows, sink, |sink, value| {
+        sink.number(number(value));
+        Ok(())
+    })
 }
 
 fn each<T: DataType>(
