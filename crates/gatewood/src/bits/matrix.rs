@@ -46,13 +46,7 @@ impl BitMatrix {
     /// # Errors
     /// When the number of bytes does not fit the shape, or the memory is not to be had.
     pub fn from_packed_rows(rows: usize, columns: usize, bytes: &[u8]) -> Result<Self> {
-        let row_bytes = columns.div_ceil(8);
-        if rows.checked_mul(row_bytes) != Some(bytes.len()) {
-            return Err(Error::data(format!(
-                "{rows} rows of {columns} bits take {row_bytes} bytes a row, but {} bytes were given",
-                bytes.len()
-            )));
-        }
+        let row_bytes = packed_row_bytes(rows, columns, bytes)?;
         let mut matrix = Self::zeros(rows, columns)?;
         let stride = matrix.stride;
         transpose_packed(bytes, row_bytes, rows, columns, &mut matrix.words, stride);
@@ -211,6 +205,18 @@ impl BitMatrix {
         }
         Ok(selected)
     }
+}
+
+/// The bytes of a row, where the bytes given are whole rows.
+pub(crate) fn packed_row_bytes(rows: usize, columns: usize, bytes: &[u8]) -> Result<usize> {
+    let row_bytes = columns.div_ceil(8);
+    if rows.checked_mul(row_bytes) != Some(bytes.len()) {
+        return Err(Error::data(format!(
+            "{rows} rows of {columns} bits take {row_bytes} bytes a row, but {} bytes were given",
+            bytes.len()
+        )));
+    }
+    Ok(row_bytes)
 }
 
 /// A [`BitMatrix`] borrowed from anyone: the same order of bits, any stride, any alignment.

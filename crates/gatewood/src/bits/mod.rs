@@ -12,6 +12,7 @@ pub mod reference;
 mod transpose;
 
 pub use aligned::AlignedWords;
+pub(crate) use matrix::packed_row_bytes;
 pub use matrix::{BitMatrix, BitView};
 pub(crate) use transpose::transpose_block;
 pub use transpose::transpose_packed;

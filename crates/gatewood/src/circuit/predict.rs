@@ -6,7 +6,7 @@ use super::grove_run::{CHUNK_ROWS, Scratch};
 use super::tally::Tally;
 use super::{Grove, Target, VoteTree};
 use crate::bits::kernels::Kernels;
-use crate::bits::{BitMatrix, BitView};
+use crate::bits::{BitMatrix, BitView, packed_row_bytes};
 use crate::pool::in_pool;
 use crate::{Error, Result};
 
@@ -114,14 +114,7 @@ impl Grove {
     /// # Errors
     /// As [`Grove::run`], and when the bytes are not `rows` rows.
     pub fn predict_packed(&self, rows: usize, bytes: &[u8], threads: usize) -> Result<Vec<u32>> {
-        let row_bytes = self.inputs().div_ceil(8);
-        if rows.checked_mul(row_bytes) != Some(bytes.len()) {
-            return Err(Error::data(format!(
-                "{} bytes are not {rows} rows of {row_bytes} bytes, {} bits each",
-                bytes.len(),
-                self.inputs()
-            )));
-        }
+        let row_bytes = packed_row_bytes(rows, self.inputs(), bytes)?;
         let kernels = Kernels::best();
         let tally = Tally::new(self);
         let mut classes = vec![0; rows];

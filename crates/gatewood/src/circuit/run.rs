@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{MAX_ARITY, Tree};
 use crate::bits::kernels::Kernels;
-use crate::bits::{AlignedWords, BitMatrix, BitView, WORD_BITS, words_for};
+use crate::bits::{AlignedWords, BitMatrix, BitView, WORD_BITS, packed_row_bytes, words_for};
 use crate::pool::in_pool;
 use crate::{Error, Result};
 
@@ -65,14 +65,7 @@ impl Tree {
     /// # Errors
     /// As [`Tree::run`], and when the bytes are not `rows` rows.
     pub fn run_packed(&self, rows: usize, bytes: &[u8], threads: usize) -> Result<Vec<u64>> {
-        let row_bytes = self.inputs().div_ceil(8);
-        if rows.checked_mul(row_bytes) != Some(bytes.len()) {
-            return Err(Error::data(format!(
-                "{} bytes are not {rows} rows of {row_bytes} bytes, {} bits each",
-                bytes.len(),
-                self.inputs()
-            )));
-        }
+        let row_bytes = packed_row_bytes(rows, self.inputs(), bytes)?;
         let kernels = Kernels::best();
         let mut output = vec![0u64; words_for(rows)];
         in_pool(threads, || {

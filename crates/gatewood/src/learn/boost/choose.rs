@@ -1,4 +1,4 @@
-//! Choosing the shape of the trees and the number of rounds by what held-out rows say.
+//! Choosing the number of rounds by what held-out rows say.
 
 use rayon::prelude::*;
 
@@ -23,39 +23,30 @@ const BETTER: (f64, f64) = (0.001, 0.0002);
 const EVERY: usize = 5;
 const SPREAD: usize = 20;
 
-/// The plan with the shape and the rounds whose loss on held-out rows is least, and what a vote is worth then, as a
-/// multiple of what it is worth while learning.
+/// The plan with the rounds whose loss on held-out rows is least, and what a vote is worth then, as a multiple of what it
+/// is worth while learning.
 ///
 /// Margins grow more certain than they are right with every round, while the classes they tell go on getting better. So
 /// the loss is that of margins scaled to suit the held-out rows.
 pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>) -> Result<(GrovePlan, f64)> {
     let parts = parts(setup.train.labels, setup.classes, plan.seed);
-    let pieces: Vec<(usize, usize)> =
-        (0..plan.shapes.len()).flat_map(|shape| (0..plan.folds).map(move |fold| (shape, fold))).collect();
-    let judged: Vec<Vec<Calibrated>> = pieces
+    let folds: Vec<Vec<Calibrated>> = (0..plan.folds as u32)
         .into_par_iter()
         .with_max_len(1)
-        .map(|(shape, fold)| {
-            let plan = GrovePlan { arities: plan.shapes[shape].clone(), ..plan.clone() };
-            judge_fold(setup, plan, &parts, fold as u32, tracker)
-        })
+        .map(|fold| judge_fold(setup, plan.clone(), &parts, fold, tracker))
         .collect::<Result<_>>()?;
-    let mut best = (f64::INFINITY, 0, 1, 1.0);
-    for (shape, folds) in judged.chunks(plan.folds).enumerate() {
-        let longest = folds.iter().map(Vec::len).max().unwrap_or(0);
-        for (judging, round) in judgings().take(longest).enumerate() {
-            // A fold that ended early stays where it was.
-            let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
-            let loss: f64 = folds.iter().map(|judged| at(judged).loss).sum();
-            if loss < best.0 {
-                let factors: f64 = folds.iter().map(|judged| at(judged).factor).sum();
-                best = (loss, shape, round, factors / folds.len() as f64);
-            }
+    let (mut least, mut rounds, mut factor) = (f64::INFINITY, 1, 1.0);
+    let longest = folds.iter().map(Vec::len).max().unwrap_or(0);
+    for (judging, round) in judgings().take(longest).enumerate() {
+        // A fold that ended early stays where it was.
+        let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
+        let loss: f64 = folds.iter().map(|judged| at(judged).loss).sum();
+        if loss < least {
+            let factors: f64 = folds.iter().map(|judged| at(judged).factor).sum();
+            (least, rounds, factor) = (loss, round, factors / folds.len() as f64);
         }
     }
-    let (_, shape, rounds, factor) = best;
-    let rounds = rounds.min(plan.rounds);
-    Ok((GrovePlan { arities: plan.shapes[shape].clone(), rounds, ..plan.clone() }, factor))
+    Ok((GrovePlan { rounds: rounds.min(plan.rounds), ..plan.clone() }, factor))
 }
 
 /// The rounds after which held-out rows are judged.

@@ -29,8 +29,8 @@ pub struct GroveSettings {
     pub climb: Option<u32>,
     /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees`] for two classes.
     pub rounds: Option<usize>,
-    /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds and the shape of the trees where
-    /// those are left open: 0 to 5. Not used where there are validation rows or a budget.
+    /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
+    /// Not used where there are validation rows or a budget.
     pub folds: Option<usize>,
     /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
     pub trees: Option<usize>,
@@ -74,10 +74,8 @@ pub struct GrovePlan {
     pub climb: u32,
     /// Rounds of boosting; where they are to be chosen, the most there can be.
     pub rounds: usize,
-    /// Parts of the rows that are held out in turn to choose rounds and shape; 0 where they are given.
+    /// Parts of the rows that are held out in turn to choose the rounds; 0 where they are given.
     pub folds: usize,
-    /// The shapes of trees to choose from, each as [`GrovePlan::arities`].
-    pub shapes: Vec<Vec<usize>>,
     /// Trees of a round that learn side by side.
     pub trees: usize,
     /// Part of a Newton step that a tree takes.
@@ -177,14 +175,12 @@ impl GroveSettings {
             None => defaults.folds,
         };
         let most = if chosen && folds == 0 { defaults.rounds } else { defaults.most_rounds };
-        let shapes = if given || folds == 0 { vec![arities.clone()] } else { defaults.shapes };
         let shared = self.shared.unwrap_or(false) && !two;
         Ok(GrovePlan {
             arities,
             climb: self.climb.unwrap_or(defaults.climb),
             rounds: between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?,
             folds,
-            shapes,
             trees: between("trees", self.trees.unwrap_or(if two || shared { 2 } else { 1 }), 1, 256)?,
             learning_rate,
             sample: between("sample", self.sample.unwrap_or(defaults.sample), 16, 1 << 24)?,
@@ -213,7 +209,6 @@ const MANY_BITS: usize = 600;
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {
     arities: Vec<usize>,
-    shapes: Vec<Vec<usize>>,
     climb: u32,
     rounds: usize,
     most_rounds: usize,
@@ -230,18 +225,17 @@ impl Defaults {
         let two = classes == 2;
         let (wide, many) = (bits >= MANY_BITS, rows >= MANY_ROWS);
         let few = rows < FEW_ROWS && !wide;
-        let shapes = match () {
+        let arities = match () {
             // Many rows bear many votes a tree.
-            () if many => vec![vec![2, 12]],
-            () if !two && rows >= 20_000 => vec![vec![5, 3]],
-            () if !two => vec![vec![4, 4]],
-            () if wide && rows < 5_000 => vec![vec![4, 2]],
-            () if wide => vec![vec![5, 2]],
-            () => vec![vec![4, 3]],
+            () if many => vec![2, 12],
+            () if !two && rows >= 20_000 => vec![5, 3],
+            () if !two => vec![4, 4],
+            () if wide && rows < 5_000 => vec![4, 2],
+            () if wide => vec![5, 2],
+            () => vec![4, 3],
         };
         Self {
-            arities: shapes[0].clone(),
-            shapes,
+            arities,
             climb: match () {
                 () if many => 500,
                 () if !two && rows >= 20_000 => 2000,
