@@ -387,3 +387,38 @@ fn settings_and_tables_that_do_not_fit_are_refused() {
     );
     assert_eq!(Test::Set, Encoder::identity(1).meanings()[0].test);
 }
+
+/// Enough rows that several threads take part; what they make is the same, and by the definition.
+#[test]
+fn many_rows_on_several_threads() {
+    let rows = 140_000u32;
+    let mix = |row: u32, salt: u32| (row ^ salt).wrapping_mul(2_654_435_761) >> 7;
+    let coded = |values: u32, salt: u32| {
+        let codes: Codes = (0..rows).map(|row| mix(row, salt) % values).collect();
+        Numbers::coded(codes, (0..values).map(f64::from).collect()).unwrap()
+    };
+    let texts: Vec<&str> = (0..rows).map(|row| ["x", "y", "z"][mix(row, 9) as usize % 3]).collect();
+    let columns = vec![
+        ("few".to_owned(), Column::Number(coded(2, 1))),
+        ("many".to_owned(), Column::Number(coded(3000, 2))),
+        ("one".to_owned(), Column::Number(coded(1, 3))),
+        (
+            "plain".to_owned(),
+            Column::Number(Numbers::F64((0..rows).map(|row| f64::from(mix(row, 4)) / 8.0).collect())),
+        ),
+        ("again".to_owned(), Column::Number(coded(2, 1))),
+        ("text".to_owned(), Column::Text(Texts::from_rows(texts.into_iter().map(Some)))),
+        ("two".to_owned(), Column::Number(coded(2, 5))),
+    ];
+    let table = Table::new(columns).unwrap();
+    let settings = EncodeSettings { number_bits: 40, ..EncodeSettings::default() };
+    let (encoder, report) = Encoder::fit_on(&table, &settings, 1).unwrap();
+    assert_eq!(Encoder::fit_on(&table, &settings, 3).unwrap(), (encoder.clone(), report));
+    assert_eq!(encoder.bits(), 1 + 40 + 40 + 3 + 1);
+    let bits = encoder.transform_on(&table, 1).unwrap();
+    assert_eq!(encoder.transform_on(&table, 3).unwrap(), bits);
+    let last: Vec<usize> = (139_900..140_000).chain(65_500..65_600).collect();
+    let part = table.select_rows(&last).unwrap();
+    check_bits(&encoder, &part).unwrap();
+    assert_eq!(encoder.transform(&part).unwrap(), bits.select_rows(&last).unwrap());
+}

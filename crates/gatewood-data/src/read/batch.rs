@@ -74,7 +74,7 @@ impl Batch {
             for (column, builder) in (start..).zip(&mut *columns) {
                 let fields = self.fields[first * width + column..].iter().step_by(width).take(BLOCK);
                 for (row, &field) in (first..).zip(fields) {
-                    let range = trim(&self.text, field);
+                    let range = trim(&self.text, field.range());
                     let pushed = if field.doubled {
                         unescape(&self.text[range], &mut unescaped);
                         builder.push(&unescaped, 0, unescaped.len())
@@ -99,8 +99,8 @@ impl Batch {
 
 /// A field without the spaces around it, or the carriage return after it.
 #[inline]
-pub(super) fn trim(text: &[u8], field: Field) -> Range<usize> {
-    let Range { mut start, mut end } = field.range();
+pub(super) fn trim(text: &[u8], field: Range<usize>) -> Range<usize> {
+    let Range { mut start, mut end } = field;
     let space = |byte: u8| matches!(byte, b' ' | b'\r' | b'\t' | b'\n');
     while start < end && space(text[start]) {
         start += 1;

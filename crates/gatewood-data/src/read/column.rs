@@ -5,7 +5,7 @@
 
 use gatewood::encode::{Codes, Column, Kind, Numbers, Strings, Texts, parse_date};
 
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, Known};
 
 /// Distinct texts at which a column is first asked whether it is one of plain numbers.
 const FIRST_LOOK: usize = 4096;
@@ -65,7 +65,11 @@ pub(crate) struct ColumnBuilder {
 #[derive(Debug)]
 enum State {
     Coded(Codes, Dictionary),
-    Plain(Vec<f64>),
+    Plain {
+        values: Vec<f64>,
+        /// The number of each code from when the column was coded.
+        coded: Vec<f64>,
+    },
 }
 
 impl ColumnBuilder {
@@ -88,11 +92,37 @@ impl ColumnBuilder {
                 }
                 Ok(())
             }
-            State::Plain(values) => {
+            State::Plain { values, .. } => {
                 let field = std::str::from_utf8(&text[start..end]).map_err(|_| Misfit::NotText)?;
                 values.push(plain_number(field).ok_or(Misfit::NotNumber)?);
                 Ok(())
             }
+        }
+    }
+
+    /// Appends fields that a [`Look`] at this column found codes for.
+    pub(crate) fn extend_codes<T: Copy + Ord + Into<u32>>(&mut self, fields: &[T]) {
+        match &mut self.state {
+            State::Coded(codes, _) => codes.extend_from_slice(fields),
+            State::Plain { values, coded } => {
+                values.extend(fields.iter().map(|&code| coded[code.into() as usize]));
+            }
+        }
+    }
+
+    /// Appends fields to a column that is kept plain.
+    pub(crate) fn extend_numbers(&mut self, numbers: &[f64]) {
+        match &mut self.state {
+            State::Plain { values, .. } => values.extend_from_slice(numbers),
+            State::Coded(..) => unreachable!("a column never turns from plain numbers to codes"),
+        }
+    }
+
+    /// What is known of the column's fields so far.
+    pub(crate) fn look_up(&self) -> Look<'_> {
+        match &self.state {
+            State::Coded(_, dictionary) => Look(Some(dictionary.known())),
+            State::Plain { .. } => Look(None),
         }
     }
 
@@ -108,14 +138,15 @@ impl ColumnBuilder {
         self.look_at = u32::MAX;
         let numbers: Option<Vec<f64>> = dictionary.texts().iter().map(plain_number).collect();
         if let Some(numbers) = numbers {
-            self.state = State::Plain(codes.iter().map(|code| numbers[code]).collect());
+            let values = codes.iter().map(|code| numbers[code]).collect();
+            self.state = State::Plain { values, coded: numbers };
         }
     }
 
     /// The column, or why it cannot be one: the row and the text that do not fit.
     pub(crate) fn finish(self) -> Result<Column, (usize, String, Misfit)> {
         let (codes, dictionary) = match self.state {
-            State::Plain(values) => return Ok(Column::Number(Numbers::F64(values))),
+            State::Plain { values, .. } => return Ok(Column::Number(Numbers::F64(values))),
             State::Coded(codes, dictionary) => (codes, dictionary),
         };
         let texts = dictionary.texts();
@@ -144,6 +175,40 @@ impl ColumnBuilder {
             return Err(misfit(odd[0], Misfit::Odd));
         }
         Ok(Column::Text(coded_texts(codes, dictionary.into_texts())))
+    }
+}
+
+/// What is known of a column's fields: their codes, or that they are plain numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a>(Option<Known<'a>>);
+
+impl Look<'_> {
+    /// Whether the column is kept as plain numbers, without codes.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The number of codes.
+    pub(crate) fn codes(&self) -> usize {
+        self.0.as_ref().map_or(0, Known::len)
+    }
+
+    /// The code of a field that is one digit, and has been seen before.
+    #[inline(always)]
+    pub(crate) fn digit(&self, byte: u8) -> Option<u32> {
+        self.0.as_ref()?.digit(byte)
+    }
+
+    /// The code of a field that has been seen before.
+    #[inline(always)]
+    pub(crate) fn code(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
+        self.0.as_ref()?.code(text, start, end)
+    }
+
+    /// The number in a field; `None` when there is none.
+    pub(crate) fn number(&self, text: &[u8], start: usize, end: usize) -> Option<f64> {
+        plain_number(std::str::from_utf8(&text[start..end]).ok()?)
     }
 }
 

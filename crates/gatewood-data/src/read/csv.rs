@@ -1,62 +1,35 @@
 //! Delimited text: CSV, TSV and the like. Read once, a piece at a time.
 
-use std::collections::HashSet;
 use std::io::Read;
 
-use gatewood::encode::{Kind, Table};
+use gatewood::encode::Table;
 use gatewood::{Error, Result};
-
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::batch::{Batch, Odd, trim};
-use super::column::{ColumnBuilder, Misfit};
-use super::scan::{Fault, Field, Found, MOST_FIELDS, Scanner};
-use super::sniff::{self, is_blank, shown};
+use super::batch::Batch;
+use super::column::{ColumnBuilder, Look};
+use super::piece::{OddField, Piece};
+use super::records::Records;
+use super::sniff;
 use super::table::ReadOptions;
+use super::text::{LONGEST, Pace, Text};
 
-/// Bytes read at a time.
-const PIECE: usize = 1 << 18;
+/// Threads that are of use.
+const MOST_THREADS: usize = 16;
 
-/// Threads that are of use: the text is taken apart by one.
-const MOST_THREADS: usize = 6;
-
-/// Bytes a record may have.
-const LONGEST: usize = 1 << 28;
-
-/// Text of which a part was read.
-struct Text<'a> {
-    reader: &'a mut dyn Read,
-    bytes: Vec<u8>,
-    /// Start of what was not used yet.
-    at: usize,
-    ended: bool,
-}
-
-impl Text<'_> {
-    /// Reads on, and forgets what was used. Makes room for twice as much when nothing was used.
-    fn read_on(&mut self) -> Result<()> {
-        self.bytes.drain(..self.at);
-        self.at = 0;
-        let kept = self.bytes.len();
-        let wanted = kept + PIECE.max(kept);
-        self.bytes.resize(wanted, 0);
-        let mut filled = kept;
-        while filled < wanted && !self.ended {
-            match self.reader.read(&mut self.bytes[filled..]) {
-                Ok(0) => self.ended = true,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::io(error.to_string())),
-            }
-        }
-        self.bytes.truncate(filled);
-        Ok(())
-    }
-}
+/// Fewest fields that are worth being a task of their own.
+const TASK: usize = 1 << 14;
 
 /// Reads delimited text. Errors name line, column and text; the caller puts the file before them.
 pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<Table> {
-    let mut text = Text { reader, bytes: Vec::new(), at: 0, ended: false };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    read_csv_at(reader, options, Pace::default(), threads)
+}
+
+/// As [`read_csv`], so much text at a time by so many threads.
+fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads: usize) -> Result<Table> {
+    let mut text = Text::new(reader, pace);
     text.read_on()?;
     // To tell how the text is written takes two lines.
     while !text.ended
@@ -84,307 +57,257 @@ pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<T
         return Err(Error::setting("a line end or a quote cannot be the delimiter"));
     }
     let header = options.header.unwrap_or_else(|| sniff::has_header(start, delimiter, text.ended));
-    let mut records = Records {
-        options,
-        header,
-        scanner: Scanner::new(delimiter),
-        delimiter,
-        names: None,
-        width: 0,
-        count: 0,
-        line,
-        first_line: line,
-        next_line: 0,
-        jumps: Vec::new(),
-    };
-    let (mut batch, mut next) = (Batch::default(), Batch::default());
+    let mut records = Records::new(options, delimiter, header, line);
+    let mut batch = Batch::default();
     records.fill(&mut text, &mut batch);
-    let mut columns = records.columns();
-    // A text of one piece is not worth the threads.
-    let pool = if text.ended { None } else { pool() };
-    let threads = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
+    let columns = records.columns();
+    // A text of one part is not worth the threads.
+    let pool = if text.ended || threads == 1 {
+        None
+    } else {
+        // Without threads, where they are not to be had.
+        ThreadPoolBuilder::new().num_threads(threads).build().ok()
+    };
+    let mut reading = Reading { records, columns, pool };
+    // Spaces are delimiters only where there is a field between them, which pieces do not look at.
+    let any_pieces = delimiter != b' ' && pace.together > 0;
     loop {
-        let (fault, is_last) = (batch.fault.take(), batch.rows() == 0);
-        let mut odd = None;
-        match &pool {
-            // The next piece is taken apart while the columns take this one.
-            Some(pool) if fault.is_none() && !is_last => pool.in_place_scope(|scope| {
-                scope.spawn(|_| odd = batch.append(&mut columns, threads));
-                records.fill(&mut text, &mut next);
-            }),
-            _ => odd = batch.append(&mut columns, 1),
+        reading.read_batches(&mut text, &mut batch, any_pieces)?;
+        if batch.rows() == 0 || text.is_used_up() {
+            return reading.records.finish(reading.columns);
         }
-        if let Some(odd) = odd {
-            return Err(records.odd(&batch, &odd));
-        }
-        match fault {
-            Some(fault) => return Err(fault),
-            None if is_last => return records.finish(columns),
-            None if pool.is_none() => records.fill(&mut text, &mut next),
-            None => {}
-        }
-        std::mem::swap(&mut batch, &mut next);
+        reading.read_pieces(&mut text)?;
+        reading.records.fill(&mut text, &mut batch);
     }
 }
 
-/// A thread pool for the columns; none when there is one core, or threads are not to be had.
-fn pool() -> Option<ThreadPool> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    if threads == 1 { None } else { ThreadPoolBuilder::new().num_threads(threads).build().ok() }
+/// A text on its way to columns.
+struct Reading<'a> {
+    records: Records<'a>,
+    columns: Vec<ColumnBuilder>,
+    /// None where there is one core, or threads are not to be had.
+    pool: Option<ThreadPool>,
 }
 
-/// Takes the text apart, and keeps what is to be known of its records.
-struct Records<'a> {
-    options: &'a ReadOptions,
-    header: bool,
-    scanner: Scanner,
-    delimiter: u8,
-    names: Option<Vec<String>>,
-    /// Fields of a record; 0 before the first.
-    width: usize,
-    /// Rows so far.
-    count: usize,
-    /// The line of the next record.
-    line: usize,
-    /// The line that said how many fields there are.
-    first_line: usize,
-    /// The line of the next row if no line is left out.
-    next_line: usize,
-    /// Rows whose line is not the one after the row before, with that line.
-    jumps: Vec<(usize, usize)>,
-}
-
-impl Records<'_> {
-    /// Fills a batch with the records of the next piece of text; it stays empty at the end of the text.
-    fn fill(&mut self, text: &mut Text<'_>, batch: &mut Batch) {
-        batch.clear();
-        batch.fault = self.scan(text, batch).err();
-        // The batch keeps the text of its fields; what is left of it is the start of the next piece.
-        std::mem::swap(&mut text.bytes, &mut batch.text);
-        text.bytes.clear();
-        text.bytes.extend_from_slice(&batch.text[text.at..]);
-        text.at = 0;
-        self.scanner.reset();
-    }
-
-    fn scan(&mut self, text: &mut Text<'_>, batch: &mut Batch) -> Result<()> {
-        while text.at < text.bytes.len() || !text.ended {
-            let (start, first) = (text.at, batch.fields.len());
-            let found = self.scanner.record(&text.bytes, start, text.ended, &mut batch.fields);
-            if !matches!(found, Ok(Found::Record(_))) {
-                batch.fields.truncate(first);
+impl Reading<'_> {
+    /// Reads all records of the text from those of the batch on, or those before the first batch without quotes.
+    fn read_batches(&mut self, text: &mut Text<'_>, batch: &mut Batch, until_unquoted: bool) -> Result<()> {
+        let mut next = Batch::default();
+        loop {
+            let fault = batch.fault.take();
+            let is_last = batch.rows() == 0 || (until_unquoted && !batch.text.contains(&b'"'));
+            let mut odd = None;
+            match &self.pool {
+                // The next part is taken apart while the columns take this one.
+                Some(pool) if fault.is_none() && !is_last => pool.in_place_scope(|scope| {
+                    scope.spawn(|_| odd = batch.append(&mut self.columns, pool.current_num_threads()));
+                    self.records.fill(text, &mut next);
+                }),
+                _ => odd = batch.append(&mut self.columns, 1),
             }
-            let next = match found.map_err(|fault| self.fault(fault, &text.bytes, start))? {
-                Found::Record(next) => next,
-                Found::Incomplete if text.bytes.len() - start > LONGEST => {
-                    return Err(Error::file(format!(
-                        "line {}: the record is longer than {} MB: is a quote left open?",
-                        self.line,
-                        LONGEST >> 20
-                    )));
-                }
-                Found::Incomplete if batch.rows() > 0 => return Ok(()),
-                Found::Incomplete => {
-                    text.read_on()?;
-                    self.scanner.reset();
-                    continue;
+            if let Some(odd) = odd {
+                return Err(self.records.odd(batch, &odd));
+            }
+            match fault {
+                Some(fault) => return Err(fault),
+                None if is_last => return Ok(()),
+                None if self.pool.is_none() => self.records.fill(text, &mut next),
+                None => {}
+            }
+            std::mem::swap(batch, &mut next);
+        }
+    }
+
+    /// Reads pieces up to the end of the text or to a quote.
+    fn read_pieces(&mut self, text: &mut Text<'_>) -> Result<()> {
+        let (mut pieces, mut next) = (Vec::new(), Vec::new());
+        let (mut count, mut rest) = text.take_pieces(&mut pieces);
+        while count > 0 {
+            let Self { records, columns, pool } = self;
+            let mut done = Ok(());
+            let pieces_now = &mut pieces[..count];
+            let following = match pool {
+                Some(pool) => pool.in_place_scope(|scope| {
+                    scope.spawn(|_| {
+                        done = append_pieces(records, columns, pieces_now, pool.current_num_threads());
+                    });
+                    text.take_pieces(&mut next)
+                }),
+                None => {
+                    done = append_pieces(records, columns, pieces_now, 1);
+                    text.take_pieces(&mut next)
                 }
             };
-            let lines = if self.scanner.had_quotes {
-                text.bytes[start..next].iter().filter(|&&byte| byte == b'\n').count().max(1)
-            } else {
-                1
-            };
-            if self.delimiter == b' ' {
-                join_spaces(&text.bytes, &mut batch.fields, first);
-            }
-            self.take(&text.bytes, batch, first)?;
-            self.line += lines;
-            text.at = next;
+            done?;
+            std::mem::replace(&mut rest, following.1)?;
+            count = following.0;
+            std::mem::swap(&mut pieces, &mut next);
         }
-        Ok(())
+        rest
     }
+}
 
-    /// Takes the record whose fields are those of the batch from `first` on: a row, the names, or an empty line.
-    fn take(&mut self, text: &[u8], batch: &mut Batch, first: usize) -> Result<()> {
-        let fields = &batch.fields[first..];
-        if is_blank(text, fields) {
-            batch.fields.truncate(first);
-            return Ok(());
-        }
-        if self.width == 0 {
-            self.begin(text, fields)?;
-            if self.header {
-                batch.fields.truncate(first);
-                return Ok(());
-            }
-        }
-        if fields.len() != self.width {
-            let fields = plural(fields.len(), "field");
-            batch.fields.truncate(first);
-            return Err(Error::file(format!(
-                "line {}: {fields}, where line {} has {}",
-                self.line, self.first_line, self.width
-            )));
-        }
-        if self.count >= u32::MAX as usize {
-            batch.fields.truncate(first);
-            return Err(Error::too_large(format!("line {}: more than {} rows", self.line, u32::MAX)));
-        }
-        if self.line != self.next_line {
-            self.jumps.push((self.count, self.line));
-        }
-        self.next_line = self.line + 1;
-        self.count += 1;
-        batch.lines.push(self.line);
-        Ok(())
+/// Appends the rows of pieces to the columns, side by side in the thread pool this is called in.
+fn append_pieces(
+    records: &mut Records<'_>,
+    columns: &mut [ColumnBuilder],
+    pieces: &mut [Piece],
+    threads: usize,
+) -> Result<()> {
+    let looks: Vec<Look<'_>> = columns.iter().map(ColumnBuilder::look_up).collect();
+    let delimiter = records.delimiter();
+    if threads == 1 {
+        pieces.iter_mut().for_each(|piece| piece.look_up(&looks, delimiter));
+    } else {
+        pieces.par_iter_mut().for_each(|piece| piece.look_up(&looks, delimiter));
     }
-
-    /// Learns the columns from the first record.
-    fn begin(&mut self, text: &[u8], fields: &[Field]) -> Result<()> {
-        self.first_line = self.line;
-        if self.header {
-            if let Some(field) =
-                fields.iter().find(|field| std::str::from_utf8(&text[field.range()]).is_err())
-            {
-                let name = text[field.range()].escape_ascii();
-                return Err(Error::file(format!("line {}: \"{name}\" is not UTF-8 text", self.line)));
-            }
-            self.names = Some(unique(fields.iter().map(|field| shown(text, *field)).collect()));
-        }
-        self.width = fields.len();
-        Ok(())
-    }
-
-    /// Empty columns for the records.
-    fn columns(&self) -> Vec<ColumnBuilder> {
-        (0..self.width).map(|column| ColumnBuilder::new(self.wanted(column))).collect()
-    }
-
-    fn name(&self, column: usize) -> String {
-        self.names.as_ref().map_or_else(|| format!("column_{}", column + 1), |names| names[column].clone())
-    }
-
-    fn wanted(&self, column: usize) -> Option<Kind> {
-        // Without names, positions tell which is which, and a label that stands among the columns shifts them.
-        let shifted = self.names.is_none() && self.options.width.is_some_and(|width| width != self.width);
-        if self.options.kinds.is_empty() || shifted {
-            return None;
-        }
-        // Bits and pixels are written as numbers.
-        self.options.kinds.get(&self.name(column)).map(|kind| match kind {
-            Kind::Pixel | Kind::Bit => Kind::Number,
-            kind => *kind,
+    // The columns of plain numbers before each such column.
+    let mut plain = 0;
+    let plain: Vec<Option<usize>> = looks
+        .iter()
+        .map(|look| {
+            plain += usize::from(look.is_plain());
+            look.is_plain().then(|| plain - 1)
         })
-    }
-
-    /// The error of a field that does not fit.
-    fn odd(&self, batch: &Batch, odd: &Odd) -> Error {
-        let field = trim(&batch.text, batch.fields[odd.row * self.width + odd.column]);
-        self.misfit(odd.column, batch.lines[odd.row], &batch.text[field], &odd.misfit)
-    }
-
-    fn fault(&self, fault: Fault, text: &[u8], start: usize) -> Error {
-        let line_at = |at: usize| self.line + text[start..at].iter().filter(|&&byte| byte == b'\n').count();
-        let excerpt = |at: usize| {
-            let rest = text[at..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-            rest[..rest.len().min(20)].escape_ascii().to_string()
-        };
-        Error::file(match fault {
-            Fault::AfterQuote(at) => {
-                format!("line {}: \"{}\" follows a closing quote", line_at(at), excerpt(at))
-            }
-            Fault::OpenQuote(at) => {
-                format!("line {}: the quote before \"{}\" is never closed", line_at(at), excerpt(at + 1))
-            }
-            Fault::TooWide => {
-                format!("line {}: more than {MOST_FIELDS} columns, which is the limit", self.line)
-            }
-        })
-    }
-
-    fn misfit(&self, column: usize, line: usize, field: &[u8], misfit: &Misfit) -> Error {
-        let name = self.name(column);
-        let cut = &field[..field.len().min(40)];
-        let more = if cut.len() < field.len() { "…" } else { "" };
-        let shown = match std::str::from_utf8(cut) {
-            Ok(text) if !text.contains('\0') => format!("{text}{more}"),
-            _ => format!("{}{more}", cut.escape_ascii()),
-        };
-        let reason = match misfit {
-            Misfit::NotText => "is not UTF-8 text".to_owned(),
-            Misfit::NotNumber => {
-                "is not a number, as all values above it are; say that the column is text if it is".to_owned()
-            }
-            Misfit::Odd => {
-                "is not a number, as nearly all others are; say that the column is text if it is".to_owned()
-            }
-            Misfit::NotKind(Kind::Date) => "is not a date".to_owned(),
-            Misfit::NotKind(_) => "is not a number".to_owned(),
-        };
-        Error::file(format!("line {line}, column \"{name}\": \"{shown}\" {reason}"))
-    }
-
-    /// The line of a row.
-    fn line_of(&self, row: usize) -> usize {
-        let after = self.jumps.partition_point(|jump| jump.0 <= row);
-        after.checked_sub(1).map_or(0, |jump| self.jumps[jump].1 + row - self.jumps[jump].0)
-    }
-
-    fn finish(self, builders: Vec<ColumnBuilder>) -> Result<Table> {
-        if self.count == 0 {
-            return Err(Error::file(if builders.is_empty() {
-                "there is nothing in it".to_owned()
-            } else {
-                format!("there are no rows after the header on line {}", self.first_line)
-            }));
+        .collect();
+    let mut rest = &*pieces;
+    while let Some(first) = rest.first() {
+        let count = rest.iter().take_while(|piece| piece.is_regular()).count();
+        let (regular, after) = rest.split_at(count);
+        let rows = regular.iter().map(Piece::rows).sum();
+        if count == 0 || !records.has_room(rows) {
+            append_irregular(records, columns, first, threads)?;
+            rest = &rest[1..];
+            continue;
         }
-        let mut columns = Vec::with_capacity(builders.len());
-        for (index, column) in builders.into_iter().enumerate() {
-            columns.push(column.finish().map_err(|(row, text, misfit)| {
-                self.misfit(index, self.line_of(row), text.as_bytes(), &misfit)
-            })?);
+        if let Some(odd) = append_regular(columns, regular, &plain, rows, threads) {
+            return Err(records.odd_field(&odd));
         }
-        match self.names {
-            Some(names) => Table::new(names.into_iter().zip(columns).collect()),
-            None => Table::unnamed(columns),
-        }
+        records.pass(rows);
+        rest = after;
     }
+    Ok(())
 }
 
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+/// Appends the rows of pieces that were looked up; the first field that does not fit, by row and then by column.
+fn append_regular(
+    columns: &mut [ColumnBuilder],
+    pieces: &[Piece],
+    plain: &[Option<usize>],
+    rows: usize,
+    threads: usize,
+) -> Option<OddField> {
+    let append = |(column, builder): (usize, &mut ColumnBuilder)| {
+        let mut first_row = 0;
+        for piece in pieces {
+            if let Err(odd) = piece.append(column, plain[column], builder) {
+                return Some(OddField { row: first_row + odd.row, ..odd });
+            }
+            first_row += piece.rows();
+        }
+        None
+    };
+    let place = |odd: &OddField| (odd.row, odd.column);
+    if threads == 1 {
+        return columns.iter_mut().enumerate().filter_map(append).min_by_key(place);
+    }
+    let together = TASK.div_ceil(rows.max(1));
+    columns.par_iter_mut().with_min_len(together).enumerate().filter_map(append).min_by_key(place)
 }
 
-/// Between spaces used as delimiters, empty fields are not fields. Looks at the fields from `first` on.
-fn join_spaces(text: &[u8], fields: &mut Vec<Field>, first: usize) {
-    if fields.len() > first + 1 {
-        let quoted = |field: Field| field.start > 0 && text[field.start as usize - 1] == b'"';
-        let mut record = fields.split_off(first);
-        record.retain(|field| quoted(*field) || !text[field.range()].trim_ascii().is_empty());
-        if record.is_empty() {
-            record.push(Field { start: 0, end: 0, doubled: false });
-        }
-        fields.append(&mut record);
+/// Appends the rows of a piece with something unusual in it.
+fn append_irregular(
+    records: &mut Records<'_>,
+    columns: &mut [ColumnBuilder],
+    piece: &Piece,
+    threads: usize,
+) -> Result<()> {
+    let mut nothing = std::io::empty();
+    let mut text = Text::whole(&mut nothing, piece.lines().to_vec());
+    let mut batch = Batch::default();
+    records.fill(&mut text, &mut batch);
+    if let Some(odd) = batch.append(columns, threads) {
+        return Err(records.odd(&batch, &odd));
     }
+    batch.fault.take().map_or(Ok(()), Err)
 }
 
-/// Names with none empty and no two alike: the second `a` becomes `a_2`.
-fn unique(names: Vec<String>) -> Vec<String> {
-    let mut taken: HashSet<String> = names.iter().cloned().collect();
-    let mut seen = HashSet::new();
-    let mut all = Vec::with_capacity(names.len());
-    for (index, name) in names.into_iter().enumerate() {
-        let base = if name.is_empty() { format!("column_{}", index + 1) } else { name };
-        let mut unique = base.clone();
-        let mut number = 2;
-        while seen.contains(&unique) || (unique != base && taken.contains(&unique)) {
-            unique = format!("{base}_{number}");
-            number += 1;
-        }
-        taken.insert(unique.clone());
-        seen.insert(unique.clone());
-        all.push(unique);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What comes of a text, read record by record or in pieces of so many bytes; as text, in which gaps are equal.
+    fn read(text: &str, piece: usize, threads: usize) -> std::result::Result<String, String> {
+        let together = if piece == 0 { 0 } else { 3 * piece };
+        let pace = Pace { part: 40, piece: piece.max(1), together };
+        let options = ReadOptions { delimiter: Some(b','), header: Some(false), ..ReadOptions::default() };
+        let table = read_csv_at(&mut text.as_bytes(), &options, pace, threads);
+        table.map(|table| format!("{table:?}")).map_err(|error| error.to_string())
     }
-    all
+
+    /// Fields of the kinds a column may hold, the usual ones more often.
+    fn field() -> impl Strategy<Value = String> {
+        prop_oneof![
+            6 => (0u32..30).prop_map(|number| number.to_string()),
+            3 => (0u32..200_000).prop_map(|number| number.to_string()),
+            2 => "[+-]?0{0,2}[0-9]{1,3}(\\.[0-9]{0,2})?( |\t)?",
+            1 => "( |NA|\\?|nan|1e5|inf)?",
+            1 => "[a-cé]{1,9}",
+        ]
+    }
+
+    /// Rows of one to four fields, with now and then something that is not a row of fields alone.
+    fn text() -> impl Strategy<Value = String> {
+        let unusual = prop_oneof![
+            Just(String::new()),
+            Just(" ".to_owned()),
+            Just("\"a\nb\",1".to_owned()),
+            Just("5\" pipe,2".to_owned()),
+            Just("\"1\",\"\"\"2\"".to_owned()),
+            Just("1,2,3,4,5".to_owned()),
+            Just("\0,\"".to_owned()),
+        ];
+        let rows = |width: usize| {
+            prop::collection::vec(prop::collection::vec(field(), width), 1..80)
+                .prop_map(|rows| rows.into_iter().map(|row| row.join(",")).collect::<Vec<_>>())
+        };
+        let unusual = prop::option::weighted(0.5, (0usize..80, unusual));
+        ((1usize..5).prop_flat_map(rows), unusual, prop::bool::ANY, prop::bool::ANY).prop_map(
+            |(mut rows, unusual, windows, ended)| {
+                if let Some((place, line)) = unusual {
+                    rows.insert(place.min(rows.len()), line);
+                }
+                let end = if windows { "\r\n" } else { "\n" };
+                rows.join(end) + if ended { end } else { "" }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+        #[test]
+        fn pieces_read_as_record_by_record(text in text(), piece in 1usize..120, threads in 1usize..3) {
+            prop_assert_eq!(read(&text, piece, threads), read(&text, 0, 1));
+        }
+    }
+
+    /// A column that turns to plain numbers in the middle of pieces, and one that does not.
+    #[test]
+    fn many_distinct_numbers() {
+        let rows = (0..12_000u32).map(|row| {
+            let number = f64::from(row.wrapping_mul(2_654_435_761) % 70_001) / 8.0;
+            format!("{number},{},{}\n", row % 300, row % 5000)
+        });
+        let text: String = rows.collect();
+        let expected = read(&text, 0, 1).unwrap();
+        for (piece, threads) in [(100, 1), (1000, 2), (30_000, 2)] {
+            assert_eq!(read(&text, piece, threads).unwrap(), expected);
+        }
+        let odd = format!("{text}1,2,3\nx,2,3\n");
+        let message = "line 12002, column \"column_1\": \"x\" is not a number, as all values above it are; say that the \
+                       column is text if it is";
+        assert_eq!(read(&odd, 0, 1).unwrap_err(), message);
+        assert_eq!(read(&odd, 5000, 2).unwrap_err(), message);
+    }
 }

@@ -18,11 +18,14 @@ mod npz;
 mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod piece;
 mod pla;
+mod records;
 mod scan;
 mod sink;
 mod sniff;
 mod table;
+mod text;
 
 pub use amat::{Amat, read_amat};
 pub use cifar::{CIFAR_PIXELS, CIFAR_RECORD, Cifar, read_cifar};

@@ -74,25 +74,7 @@ impl Scanner {
 
     /// Special bytes among the 64 from `base` on.
     fn look(&self, text: &[u8], base: usize) -> u64 {
-        let (delimiters, line_ends, quotes) =
-            (LOW * u64::from(self.delimiter), LOW * u64::from(b'\n'), LOW * u64::from(b'"'));
-        let special = |word: u64| {
-            let marked =
-                zero_bytes(word ^ delimiters) | zero_bytes(word ^ line_ends) | zero_bytes(word ^ quotes);
-            // Gathers the high bit of each byte into the top byte.
-            (marked >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-        };
-        if let Some(block) = text.get(base..).and_then(|rest| rest.first_chunk::<64>()) {
-            let (words, _) = block.as_chunks::<8>();
-            return words
-                .iter()
-                .enumerate()
-                .fold(0, |marks, (index, word)| marks | special(u64::from_le_bytes(*word)) << (8 * index));
-        }
-        let rest = text.get(base..).unwrap_or_default();
-        rest.iter().enumerate().fold(0, |marks, (index, &byte)| {
-            marks | u64::from(byte == self.delimiter || byte == b'\n' || byte == b'"') << index
-        })
+        marks(text, base, [self.delimiter, b'\n', b'"'])
     }
 
     /// The next special byte at or after `from`, or the end of the text. `from` must not go back.
@@ -203,6 +185,26 @@ impl Scanner {
             }
         }
     }
+}
+
+/// Which of the 64 bytes from `base` on are one of a few.
+#[inline]
+pub(crate) fn marks<const N: usize>(text: &[u8], base: usize, wanted: [u8; N]) -> u64 {
+    let words_of = wanted.map(|byte| LOW * u64::from(byte));
+    let special = |word: u64| {
+        let marked = words_of.iter().fold(0, |marked, wanted| marked | zero_bytes(word ^ wanted));
+        // Gathers the high bit of each byte into the top byte.
+        (marked >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    if let Some(block) = text.get(base..).and_then(|rest| rest.first_chunk::<64>()) {
+        let (words, _) = block.as_chunks::<8>();
+        return words
+            .iter()
+            .enumerate()
+            .fold(0, |marks, (index, word)| marks | special(u64::from_le_bytes(*word)) << (8 * index));
+    }
+    let rest = text.get(base..).unwrap_or_default();
+    rest.iter().enumerate().fold(0, |marks, (index, byte)| marks | u64::from(wanted.contains(byte)) << index)
 }
 
 /// The high bit of each byte of `word` that is zero; exact for every byte.

@@ -54,6 +54,19 @@ impl Codes {
         }
     }
 
+    /// Appends rows, widening the codes when needed.
+    pub fn extend_from_slice<T: Copy + Ord + Into<u32>>(&mut self, rows: &[T]) {
+        let Some(&first) = rows.first() else { return };
+        let most: u32 = rows.iter().fold(first, |most, &code| most.max(code)).into();
+        let rows = rows.iter().map(|&code| code.into());
+        match self {
+            Self::U8(codes) if most < 1 << 8 => codes.extend(rows.map(|code| code as u8)),
+            Self::U16(codes) if most < 1 << 16 => codes.extend(rows.map(|code| code as u16)),
+            Self::U32(codes) => codes.extend(rows),
+            _ => rows.for_each(|code| self.push(code)),
+        }
+    }
+
     #[cold]
     fn widen_and_push(&mut self, code: u32) {
         *self = match (&*self, code) {

@@ -37,7 +37,15 @@ impl Encoder {
     /// # Errors
     /// When a setting is out of range, there are no rows, or no bit is left.
     pub fn fit(table: &Table, settings: &EncodeSettings) -> Result<(Self, EncodeReport)> {
-        fit::fit(table, None, settings)
+        fit::fit(table, None, settings, 0)
+    }
+
+    /// As [`Encoder::fit`], on at most so many threads, 0 for one a core.
+    ///
+    /// # Errors
+    /// As [`Encoder::fit`].
+    pub fn fit_on(table: &Table, settings: &EncodeSettings, threads: usize) -> Result<(Self, EncodeReport)> {
+        fit::fit(table, None, settings, threads)
     }
 
     /// Fits an encoder to some rows of a table, the training rows.
@@ -49,7 +57,7 @@ impl Encoder {
         rows: &[usize],
         settings: &EncodeSettings,
     ) -> Result<(Self, EncodeReport)> {
-        fit::fit(table, Some(rows), settings)
+        fit::fit(table, Some(rows), settings, 0)
     }
 
     /// The encoder of ready bits: takes a table of `columns` bits as it is.
@@ -71,7 +79,15 @@ impl Encoder {
     /// # Errors
     /// When a column is not there or does not hold what it held in training, or the memory is not to be had.
     pub fn transform(&self, table: &Table) -> Result<BitMatrix> {
-        transform::transform(self, table)
+        self.transform_on(table, 0)
+    }
+
+    /// As [`Encoder::transform`], on at most so many threads, 0 for one a core. Few rows are encoded on one in any case.
+    ///
+    /// # Errors
+    /// As [`Encoder::transform`].
+    pub fn transform_on(&self, table: &Table, threads: usize) -> Result<BitMatrix> {
+        transform::transform(self, table, threads)
     }
 
     /// Number of bits.

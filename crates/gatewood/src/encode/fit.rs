@@ -6,8 +6,9 @@ use super::cuts::{between, between_moments, quantile_cuts};
 use super::prune::{Verdict, prune};
 use super::{
     BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
-    Input, Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, words,
+    Input, Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, transform, words,
 };
+use crate::pool::{each, with_pool};
 use crate::{Error, Result};
 
 /// Thresholds of plain numbers are placed by at most this many rows.
@@ -19,6 +20,7 @@ pub(super) fn fit(
     table: &Table,
     rows: Option<&[usize]>,
     settings: &EncodeSettings,
+    threads: usize,
 ) -> Result<(Encoder, EncodeReport)> {
     settings.check()?;
     if let Some(row) = rows.into_iter().flatten().find(|&&row| row >= table.rows()) {
@@ -28,9 +30,13 @@ pub(super) fn fit(
         return Err(Error::data("there are no rows to fit an encoder to"));
     }
     check_names(table, settings)?;
-    let draft = draft(table, rows, settings);
-    let verdicts = prune(&draft.encoder, table, rows, settings)?;
-    finish(table, draft, &verdicts)
+    // Each column is looked at, and then perhaps a few bits of it.
+    let many = transform::is_many(table.rows(), table.columns().saturating_mul(8));
+    with_pool(threads, many, |parallel| {
+        let draft = draft(table, rows, settings, parallel);
+        let verdicts = prune(&draft.encoder, table, rows, settings, parallel)?;
+        finish(table, draft, &verdicts)
+    })
 }
 
 fn check_names(table: &Table, settings: &EncodeSettings) -> Result<()> {
@@ -67,18 +73,16 @@ impl Offer {
     }
 }
 
-fn draft(table: &Table, rows: Option<&[usize]>, settings: &EncodeSettings) -> Draft {
+fn draft(table: &Table, rows: Option<&[usize]>, settings: &EncodeSettings, parallel: bool) -> Draft {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
     let numbers = (0..table.columns()).filter(is_number).count();
     let number_bits = settings.number_bits.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
-    let mut encoder = Encoder { width: table.columns(), inputs: Vec::new(), bits: Vec::new() };
-    let mut outcomes = Vec::new();
-    for position in 0..table.columns() {
+    let offer = |position: usize| {
         let name = table.name(position).into_owned();
         let own = settings.column(&name);
         let most = own.bits.unwrap_or(number_bits) as usize;
         let kept = own.treatment.is_some();
-        let offer = match table.column(position) {
+        match table.column(position) {
             _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),
             Some(Column::Number(numbers)) => offer_numbers(&name, numbers, rows, most, kept, settings),
             Some(Column::Date(moments)) => offer_dates(moments, rows, most),
@@ -92,13 +96,14 @@ fn draft(table: &Table, rows: Option<&[usize]>, settings: &EncodeSettings) -> Dr
                 pixel_tests(own.bits.unwrap_or(settings.pixel_bits), settings.pixel_code),
                 Outcome::Pixel,
             ),
-        };
-        encoder.inputs.push(Input {
-            name,
-            position,
-            kind: table.kind(position),
-            categories: offer.categories,
-        });
+        }
+    };
+    let mut encoder = Encoder { width: table.columns(), inputs: Vec::new(), bits: Vec::new() };
+    let mut outcomes = Vec::new();
+    for (position, offer) in each(parallel, table.columns(), offer).into_iter().enumerate() {
+        let name = table.name(position).into_owned();
+        let (kind, categories) = (table.kind(position), offer.categories);
+        encoder.inputs.push(Input { name, position, kind, categories });
         let column = position as u32;
         encoder.bits.extend(offer.tests.into_iter().map(|test| BitMeaning { column, test }));
         outcomes.push(offer.outcome);

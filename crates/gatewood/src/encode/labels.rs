@@ -214,7 +214,15 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
     }
     // Ordered by value: the bits of a number, flipped so that they order as the numbers do.
     let mut numbers: BTreeMap<u64, f64> = BTreeMap::new();
+    let codes = coded(column);
+    let mut seen = vec![false; codes.map_or(0, |(_, distinct)| distinct)];
     for row in 0..rows {
+        // Each distinct value once, at the first row that has it.
+        if let Some((codes, _)) = codes
+            && std::mem::replace(&mut seen[codes.get(row)], true)
+        {
+            continue;
+        }
         let Value::Number(number) = column.get(row) else { return Err(no_label(name, row)) };
         let number = if number == 0.0 { 0.0 } else { number };
         let bits = number.to_bits();

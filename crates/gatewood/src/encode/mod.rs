@@ -32,6 +32,7 @@ mod meaning;
 mod prune;
 mod report;
 mod settings;
+mod source;
 mod table;
 mod transform;
 mod words;

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::{EncodeSettings, Encoder, Table, transform};
 use crate::Result;
 use crate::bits::{BitMatrix, WORD_BITS};
+use crate::pool::each;
 
 /// Bits are encoded for pruning this many bytes at a time.
-const CHUNK_BYTES: usize = 16 << 20;
+const CHUNK_BYTES: usize = 4 << 20;
 
 /// Nearly equal bits are looked for on at most this many rows.
 const SAMPLE_ROWS: usize = 1 << 14;
@@ -29,6 +30,7 @@ pub(super) fn prune(
     table: &Table,
     rows: Option<&[usize]>,
     settings: &EncodeSettings,
+    parallel: bool,
 ) -> Result<Vec<Verdict>> {
     let mut verdicts = vec![Verdict::Keep; encoder.bits.len()];
     if settings.min_entropy == 0.0 && !settings.merge_equal && settings.merge_within == 0.0 {
@@ -37,34 +39,46 @@ pub(super) fn prune(
     let training = training_rows(table.rows(), rows);
     let count = training.iter().map(|word| word.count_ones() as usize).sum();
     let mut seen: HashMap<(u64, u64), usize> = HashMap::new();
-    each_column(encoder, table, |bit, column| {
-        let ones: usize =
-            column.iter().zip(&training).map(|(word, rows)| (word & rows).count_ones() as usize).sum();
-        if entropy(ones, count) < settings.min_entropy {
-            verdicts[bit] = Verdict::LowEntropy;
-        } else if settings.merge_equal {
-            let first = *seen.entry(fingerprint(column, &training)).or_insert(bit);
-            if first != bit {
-                verdicts[bit] = Verdict::Equal(first);
+    each_chunk(encoder, table, parallel, |first, chunk| {
+        let looked_at = each(parallel, chunk.columns(), |column| {
+            let column = chunk.column(column);
+            let ones: usize =
+                column.iter().zip(&training).map(|(word, rows)| (word & rows).count_ones() as usize).sum();
+            let too_low = entropy(ones, count) < settings.min_entropy;
+            (too_low, (!too_low && settings.merge_equal).then(|| fingerprint(column, &training)))
+        });
+        for (bit, (too_low, fingerprint)) in (first..).zip(looked_at) {
+            if too_low {
+                verdicts[bit] = Verdict::LowEntropy;
+            } else if let Some(fingerprint) = fingerprint {
+                let first = *seen.entry(fingerprint).or_insert(bit);
+                if first != bit {
+                    verdicts[bit] = Verdict::Equal(first);
+                }
             }
         }
     })?;
     if settings.merge_within > 0.0 {
-        merge_near(encoder, table, &training, settings.merge_within, &mut verdicts)?;
+        merge_near(encoder, table, &training, settings.merge_within, &mut verdicts, parallel)?;
     }
     Ok(verdicts)
 }
 
-/// Hands every bit column to `look`, a few at a time so that all never take memory at once.
-fn each_column(encoder: &Encoder, table: &Table, mut look: impl FnMut(usize, &[u64])) -> Result<()> {
+/// Hands the bit columns to `look`, a few at a time so that all never take memory at once, with the number of the first.
+fn each_chunk(
+    encoder: &Encoder,
+    table: &Table,
+    parallel: bool,
+    mut look: impl FnMut(usize, &BitMatrix),
+) -> Result<()> {
     let positions = transform::locate(encoder, table)?;
     let column_bytes = table.rows().div_ceil(8).max(1);
     let together = (CHUNK_BYTES / column_bytes).clamp(WORD_BITS, 4096) / WORD_BITS * WORD_BITS;
     for first in (0..encoder.bits.len()).step_by(together) {
         let range = first..encoder.bits.len().min(first + together);
         let mut chunk = BitMatrix::zeros(table.rows(), range.len())?;
-        transform::fill(encoder, table, &positions, range.clone(), &mut chunk)?;
-        range.for_each(|bit| look(bit, chunk.column(bit - first)));
+        transform::fill(encoder, table, &positions, range, &mut chunk, parallel)?;
+        look(first, &chunk);
     }
     Ok(())
 }
@@ -113,6 +127,7 @@ fn merge_near(
     training: &[u64],
     within: f64,
     verdicts: &mut [Verdict],
+    parallel: bool,
 ) -> Result<()> {
     let rows: Vec<usize> = (0..training.len() * WORD_BITS)
         .filter(|row| training[row / WORD_BITS] >> (row % WORD_BITS) & 1 != 0)
@@ -122,23 +137,26 @@ fn merge_near(
     let most = (within * rows.len() as f64) as usize;
     let sample = table.select_rows(&rows)?;
     let mut kept: Vec<(usize, usize, Vec<u64>)> = Vec::new();
-    each_column(encoder, &sample, |bit, column| {
-        if verdicts[bit] != Verdict::Keep {
-            return;
-        }
-        let ones: usize = column.iter().map(|word| word.count_ones() as usize).sum();
-        let near = kept.iter().find(|(_, other_ones, other)| {
-            // Few bits apart means about as many ones, or as many zeros as the other has ones.
-            if ones.abs_diff(*other_ones) > most && (rows.len() - ones).abs_diff(*other_ones) > most {
-                return false;
+    each_chunk(encoder, &sample, parallel, |first, chunk| {
+        for (bit, verdict) in verdicts.iter_mut().enumerate().skip(first).take(chunk.columns()) {
+            let column = chunk.column(bit - first);
+            if *verdict != Verdict::Keep {
+                continue;
             }
-            let apart: usize =
-                column.iter().zip(other).map(|(word, other)| (word ^ other).count_ones() as usize).sum();
-            apart.min(rows.len() - apart) <= most
-        });
-        match near {
-            Some((other, ..)) => verdicts[bit] = Verdict::NearlyEqual(*other),
-            None => kept.push((bit, ones, column.to_vec())),
+            let ones: usize = column.iter().map(|word| word.count_ones() as usize).sum();
+            let near = kept.iter().find(|(_, other_ones, other)| {
+                // Few bits apart means about as many ones, or as many zeros as the other has ones.
+                if ones.abs_diff(*other_ones) > most && (rows.len() - ones).abs_diff(*other_ones) > most {
+                    return false;
+                }
+                let apart: usize =
+                    column.iter().zip(other).map(|(word, other)| (word ^ other).count_ones() as usize).sum();
+                apart.min(rows.len() - apart) <= most
+            });
+            match near {
+                Some((other, ..)) => *verdict = Verdict::NearlyEqual(*other),
+                None => kept.push((bit, ones, column.to_vec())),
+            }
         }
     })
 }

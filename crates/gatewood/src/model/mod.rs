@@ -209,7 +209,7 @@ impl Model {
     /// # Errors
     /// When a column is missing or of the wrong kind.
     pub fn predict(&self, table: &Table, threads: usize) -> Result<Prediction> {
-        self.predict_bits(self.encoder.transform(table)?.view(), threads)
+        self.predict_bits(self.encoder.transform_on(table, threads)?.view(), threads)
     }
 
     /// What the model says of rows that are bits already.

@@ -47,6 +47,14 @@ impl LearnSettings {
         }
     }
 
+    /// How many threads learn, 0 for one a core.
+    pub fn threads(&self) -> usize {
+        match self {
+            Self::Grove(settings) => settings.threads,
+            Self::Tree(settings) => settings.threads,
+        }
+    }
+
     /// Chooses how many threads learn, 0 for one a core; what is learned does not depend on it.
     pub fn set_threads(&mut self, threads: usize) {
         match self {
@@ -269,18 +277,19 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             return Err(Error::data("the validation rows have other classes than the training rows"));
         }
     }
+    let threads = settings.learn.threads();
     let begun = Instant::now();
     let (encoder, encoding) = match (training.start, rows) {
         (Some(start), _) => (start.encoder().clone(), None),
         (None, Rows::Raw(table)) => {
-            let (encoder, report) = Encoder::fit(table, &settings.encode)?;
+            let (encoder, report) = Encoder::fit_on(table, &settings.encode, threads)?;
             (encoder, Some(report))
         }
         (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
     };
-    let bits = encode(&encoder, rows)?;
+    let bits = encode(&encoder, rows, threads)?;
     let held = match &training.validation {
-        Some(validation) => Some((encode(&encoder, validation.rows)?, validation)),
+        Some(validation) => Some((encode(&encoder, validation.rows, threads)?, validation)),
         None => None,
     };
 
@@ -347,16 +356,16 @@ impl Model {
     /// # Errors
     /// When a column is missing or of the wrong kind, or the bits are not those the circuit takes.
     pub fn predict_rows(&self, rows: Rows<'_>, threads: usize) -> Result<super::Prediction> {
-        self.predict_bits(encode(&self.encoder, rows)?.view(), threads)
+        self.predict_bits(encode(&self.encoder, rows, threads)?.view(), threads)
     }
 }
 
 /// The rows as bits; ready bits stay where they are if the encoder takes them all as they are.
-fn encode<'a>(encoder: &Encoder, rows: Rows<'a>) -> Result<Encoded<'a>> {
+fn encode<'a>(encoder: &Encoder, rows: Rows<'a>, threads: usize) -> Result<Encoded<'a>> {
     let bits = match rows {
         Rows::Raw(table) => match table.bits().filter(|_| takes_as_it_is(encoder, table)) {
             Some(bits) => return Ok(Encoded::Lent(bits.view())),
-            None => return Ok(Encoded::Made(encoder.transform(table)?)),
+            None => return Ok(Encoded::Made(encoder.transform_on(table, threads)?)),
         },
         Rows::Bits(bits) => bits,
     };
@@ -438,15 +447,17 @@ mod tests {
         };
         let named = names(["a", "b", "c", "d", "e", "f"]);
         let (encoder, _) = Encoder::fit(&named, &EncodeSettings::keep_all(1)).unwrap();
-        assert!(matches!(encode(&encoder, Rows::Raw(&named)).unwrap(), Encoded::Lent(_)));
+        assert!(matches!(encode(&encoder, Rows::Raw(&named), 1).unwrap(), Encoded::Lent(_)));
         let turned = names(["b", "a", "c", "d", "e", "f"]);
-        let moved = encode(&encoder, Rows::Raw(&turned)).unwrap();
+        let moved = encode(&encoder, Rows::Raw(&turned), 1).unwrap();
         assert!(matches!(moved, Encoded::Made(_)));
         assert_eq!(moved.view().column(0), &bits.column(1)[..1]);
         let fewer = Encoder::identity(6).select(&[4, 2]).unwrap();
-        let chosen = encode(&fewer, Rows::Bits(bits.view())).unwrap();
+        let chosen = encode(&fewer, Rows::Bits(bits.view()), 1).unwrap();
         assert_eq!(chosen.view().column(1), &bits.column(2)[..1]);
-        assert!(encode(&Encoder::identity(5), Rows::Bits(bits.view())).is_err_and(|error| error.is_data()));
+        assert!(
+            encode(&Encoder::identity(5), Rows::Bits(bits.view()), 1).is_err_and(|error| error.is_data())
+        );
     }
 
     #[test]
