@@ -1,6 +1,7 @@
-//! Rows as Python hands them over: a table, or packed bits that stay where they are.
+//! Rows as Python hands them over: a table, or images or packed bits that stay where they are.
 
 use gatewood::bits::BitView;
+use gatewood::encode::TableView;
 use gatewood::model;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -9,11 +10,14 @@ use pyo3::prelude::*;
 use crate::error::raise;
 use crate::table::Table;
 
-/// A [`Table`], or a pair of packed words (one row of the array per column of bits) and the number of rows.
+/// A [`Table`], an array of pixels (a row a row), or a pair of packed words (one row of the array per column of bits)
+/// and the number of rows.
 #[derive(FromPyObject)]
 pub enum Rows<'py> {
     /// Raw columns.
     Table(Bound<'py, Table>),
+    /// Images, borrowed from NumPy.
+    Pixels(PyReadonlyArray2<'py, u8>),
     /// Packed bits, borrowed from NumPy.
     Bits(PyReadonlyArray2<'py, u64>, usize),
 }
@@ -22,18 +26,25 @@ impl Rows<'_> {
     /// The rows as the library takes them; nothing is copied.
     pub fn borrow(&self) -> PyResult<model::Rows<'_>> {
         Ok(match self {
-            Self::Table(table) => model::Rows::Raw(table.get().inner()),
+            Self::Table(table) => model::Rows::Raw(table.get().inner().view()),
+            Self::Pixels(pixels) => {
+                let (_, columns) = shape(pixels)?;
+                model::Rows::Raw(TableView::from_pixels(columns, pixels.as_slice()?).map_err(raise)?)
+            }
             Self::Bits(words, rows) => {
-                // The slice of an array in Fortran order would have its bits in the wrong places.
-                if !words.is_c_contiguous() {
-                    return Err(PyValueError::new_err("packed bits must lie in C order"));
-                }
-                let [columns, stride] = *words.shape() else {
-                    return Err(PyValueError::new_err("packed bits must have two dimensions"));
-                };
+                let (columns, stride) = shape(words)?;
                 let bits = BitView::new(*rows, columns, stride, words.as_slice()?).map_err(raise)?;
                 model::Rows::Bits(bits)
             }
         })
+    }
+}
+
+/// The shape of an array whose elements lie in the order of its rows.
+fn shape<T: numpy::Element>(array: &PyReadonlyArray2<'_, T>) -> PyResult<(usize, usize)> {
+    // The slice of an array in Fortran order would have its values in the wrong places.
+    match *array.shape() {
+        [first, second] if array.is_c_contiguous() => Ok((first, second)),
+        _ => Err(PyValueError::new_err("pixels and packed bits must lie in C order, in two dimensions")),
     }
 }

@@ -39,14 +39,9 @@ fn named(table: encode::Table, names: Option<Vec<String>>) -> Result<encode::Tab
 
 #[pymethods]
 impl Table {
-    /// From a two-dimensional array of numbers: `bool` gives ready bits, `uint8` pixels if asked for.
+    /// From a two-dimensional array of numbers: `bool` gives ready bits.
     #[staticmethod]
-    fn from_array(
-        py: Python<'_>,
-        array: &Bound<'_, PyAny>,
-        names: Option<Vec<String>>,
-        pixels: bool,
-    ) -> PyResult<Self> {
+    fn from_array(py: Python<'_>, array: &Bound<'_, PyAny>, names: Option<Vec<String>>) -> PyResult<Self> {
         if let Ok(array) = array.extract::<PyReadonlyArray2<'_, bool>>() {
             let view = array.as_array();
             let bits = detached(py, || match view.as_slice() {
@@ -54,17 +49,6 @@ impl Table {
                 None => BitMatrix::from_bools(view.ncols(), &view.iter().copied().collect::<Vec<_>>()),
             })?;
             return named(encode::Table::from_bits(bits), names).map(Self).map_err(raise);
-        }
-        if let (true, Ok(array)) = (pixels, array.extract::<PyReadonlyArray2<'_, u8>>()) {
-            let view = array.as_array();
-            return detached(py, || {
-                let bytes = match view.as_slice() {
-                    Some(bytes) => bytes.to_vec(),
-                    None => view.iter().copied().collect(),
-                };
-                named(encode::Table::from_pixels(view.ncols(), bytes)?, names)
-            })
-            .map(Self);
         }
         let columns = number_columns(py, array)?;
         let table = encode::Table::unnamed(columns).and_then(|table| named(table, names));

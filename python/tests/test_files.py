@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from gatewood import BooleanTreeClassifier, GatewoodClassifier
 from gatewood.datasets import load
+from sklearn.base import clone
 
 
 @pytest.fixture(scope="module", params=["grove", "tree"])
@@ -111,12 +112,19 @@ def command() -> Path | None:
 
 
 @pytest.mark.skipif(command() is None, reason="GATEWOOD_COMMAND does not name the command")
-@pytest.mark.parametrize("kind", ["grove", "tree"])
-def test_python_and_the_command_write_the_same_file(kind, tmp_path):
-    if kind == "grove":
-        model, options = GatewoodClassifier(rounds=12, arity=3, random_state=5), ["--rounds=12", "--arity=3"]
-    else:
-        model, options = BooleanTreeClassifier(depth=4, climb=500, random_state=5), ["--depth=4", "--climb=500"]
+@pytest.mark.parametrize(
+    "model",
+    [
+        GatewoodClassifier(rounds=12, arity=3),
+        GatewoodClassifier(rounds=6, apart=0.2, habit=0.3, damping=2.5, sample=256, vote_bits=6, learning_rate=0.2),
+        BooleanTreeClassifier(depth=4, climb=500),
+    ],
+    ids=str,
+)
+def test_python_and_the_command_write_the_same_file(model, tmp_path):
+    kind, model = model._kind, clone(model).set_params(random_state=5)
+    chosen = {name: value for name, value in model.get_params().items() if value and name != "random_state"}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in chosen.items()]
 
     def train(data: str) -> bytes:
         path = tmp_path / "command.gw"

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from gatewood import BooleanTreeClassifier, GatewoodClassifier, PackedBits
+from gatewood import BooleanTreeClassifier, GatewoodClassifier, PackedBits, _inputs
 
 
 def circuit(model) -> bytes:
@@ -130,7 +130,8 @@ def test_packed_bits_are_refused_when_they_are_not():
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64, bool])
-def test_large_arrays_are_predicted_part_by_part(dtype):
+def test_large_arrays_are_predicted_part_by_part(dtype, monkeypatch):
+    monkeypatch.setattr(_inputs, "PART", 1 << 20)
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (60_000, 200)).astype(dtype)
     y = X[:, 0].astype(int) + X[:, 1]

@@ -19,6 +19,16 @@ def test_nothing_said_is_the_library_default(bits):
     assert all(value is None for name, value in GatewoodClassifier().get_params().items() if name != "verbose")
 
 
+def test_every_setting_of_the_library_is_a_parameter():
+    # Weights of classes have scikit-learn's name, and the seed too.
+    names = {"class_weights": "class_weight", "seed": "random_state", "encode": "encode"}
+    for make in (GatewoodClassifier, BooleanTreeClassifier):
+        settings = json.loads(_core.default_settings(make._kind))
+        del settings["model"]
+        expected = {names.get(name, name) for name in settings} | {"n_jobs", "verbose"}
+        assert set(make().get_params()) == expected
+
+
 def test_a_seed_gives_one_model_on_any_number_of_threads(bits):
     X, y = bits
     for make in (lambda **more: GatewoodClassifier(rounds=10, **more), lambda **more: BooleanTreeClassifier(depth=5, climb=300, **more)):

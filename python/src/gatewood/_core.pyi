@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 __version__: str
 
-_Rows = Table | tuple[NDArray[np.uint64], int]
+_Rows = Table | NDArray[np.uint8] | tuple[NDArray[np.uint64], int]
 
 class Table:
     @staticmethod
-    def from_array(array: NDArray[Any], names: list[str] | None, pixels: bool) -> Table: ...
+    def from_array(array: NDArray[Any], names: list[str] | None) -> Table: ...
     @staticmethod
     def from_columns(
         columns: list[tuple[str, NDArray[Any], list[str] | None]], names: list[str] | None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _check_y,
@@ -72,8 +72,11 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if hasattr(X, "tocsc"):
             return _inputs.read_sparse(X)
-        encode = self.encode or {}
-        return _inputs.read_array(X, pixels="pixel_bits" in encode or "pixel_code" in encode)
+        return _inputs.read_array(X, self._has_pixels())
+
+    def _has_pixels(self) -> bool:
+        """Whether arrays of ``uint8`` are images."""
+        return self.encode is not None and not {"pixel_bits", "pixel_code"}.isdisjoint(self.encode)
 
     def _read_native(self, X: Any, fitting: bool) -> Any:
         rows, columns = X.shape
@@ -103,9 +106,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @staticmethod
     def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
         """The position of each label among the classes."""
-        codes = np.searchsorted(classes, y)
-        known = codes < len(classes)
-        known[known] = classes[codes[known]] == y[known]
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == y
         if not known.all():
             raise ValueError(f"y has labels that are not among the classes: {np.unique(y[~known])[:10].tolist()}")
         return codes.astype(np.uint32)
@@ -198,8 +200,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What the model answers for rows of any kind; large arrays go to it part by part, so that little is copied."""
         check_is_fitted(self)
         threads = self._threads() or 0
-        parts = _inputs.parts(X) if type(X) is np.ndarray else [X]
-        answers = [ask(self._read(part, fitting=False), threads) for part in parts]
+        answers = [ask(self._read(part, fitting=False), threads) for part in _inputs.parts(X, self._has_pixels())]
         found: NDArray[Any] = answers[0] if len(answers) == 1 else np.concatenate(answers)
         return found
 
@@ -369,9 +370,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"a setting cannot be {type(value).__name__}")
-
-
-def is_binary(y: NDArray[Any]) -> tuple[bool, str]:
-    """Whether labels are of two classes, and what scikit-learn calls them."""
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    return kind == "binary", kind

@@ -29,12 +29,22 @@ class GatewoodClassifier(CircuitClassifier):
         Trials of hill climbing for each tree.
     rounds : int
         Rounds of boosting. A round adds a tree for each class, or ``trees`` for two classes.
+    folds : int
+        Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
     trees : int
         Trees of a round that learn side by side.
     learning_rate : float
         Part of a Newton step that a tree takes.
     sample : int
         Rows a tree is climbed on, drawn in proportion to their gradient.
+    apart : float
+        Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
+        flatters the rows it saw.
+    habit : float
+        Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
+        evenly.
+    damping : float
+        Rows of no opinion that are added to every root address before it votes.
     vote_bits : int
         Bits of a vote, its sign included: 2 to 16.
     patience : int
@@ -95,9 +105,13 @@ class GatewoodClassifier(CircuitClassifier):
         depth: int | None = None,
         climb: int | None = None,
         rounds: int | None = None,
+        folds: int | None = None,
         trees: int | None = None,
         learning_rate: float | None = None,
         sample: int | None = None,
+        apart: float | None = None,
+        habit: float | None = None,
+        damping: float | None = None,
         vote_bits: int | None = None,
         patience: int | None = None,
         shared: bool | None = None,
@@ -115,9 +129,13 @@ class GatewoodClassifier(CircuitClassifier):
         self.depth = depth
         self.climb = climb
         self.rounds = rounds
+        self.folds = folds
         self.trees = trees
         self.learning_rate = learning_rate
         self.sample = sample
+        self.apart = apart
+        self.habit = habit
+        self.damping = damping
         self.vote_bits = vote_bits
         self.patience = patience
         self.shared = shared

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ._core import Table
 from ._packed import PackedBits
 
-Rows = Any  # A native table, or packed words with the number of rows.
-PART = 12 << 20  # Bytes of an array that are read at a time for predicting.
+Rows = Any  # A native table, images as an array of uint8, or packed words with the number of rows.
+PART = 64 << 20  # Bytes of an array that are copied at a time for predicting.
 _Column = tuple[str, NDArray[Any], "list[str] | None"]
 
 
@@ -41,24 +41,28 @@ def read_frame(X: Any) -> Table:
     return Table.from_columns(_READERS[library](X), None)
 
 
-def read_array(X: NDArray[Any], pixels: bool) -> Table:
-    """A two-dimensional array of any type."""
+def read_array(X: NDArray[Any], pixels: bool) -> Rows:
+    """A two-dimensional array of any type; images stay where they are."""
+    if pixels and X.dtype == np.uint8:
+        return np.ascontiguousarray(X)
     if X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64):
-        return Table.from_array(X, None, pixels)
+        return Table.from_array(X, None)
     if X.dtype.kind == "f":
-        return Table.from_array(X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64), None, False)
+        return Table.from_array(X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64), None)
     if X.dtype.kind == "O":
         try:
-            return Table.from_array(X.astype(np.float64), None, False)
+            return Table.from_array(X.astype(np.float64), None)
         except (TypeError, ValueError):
             pass
     columns = [_from_array(X[:, column]) for column in range(X.shape[1])]
     return Table.from_columns(columns, None)
 
 
-def parts(X: NDArray[Any]) -> list[NDArray[Any]]:
-    """An array of numbers in parts of a few megabytes: what is read of one lies where that of the one before lay."""
-    if X.ndim != 2 or X.dtype.kind not in "biuf" or X.nbytes <= PART:
+def parts(X: Any, pixels: bool) -> list[Any]:
+    """A large array of numbers in parts: what is read of one lies where that of the one before lay."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.kind not in "biuf" or X.nbytes <= PART:
+        return [X]
+    if pixels and X.dtype == np.uint8 and X.flags.c_contiguous:
         return [X]
     step = max(1024, PART * len(X) // X.nbytes)
     return [X[start : start + step] for start in range(0, len(X), step)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._estimator import CircuitClassifier, is_binary
+from ._estimator import CircuitClassifier
 
 
 class BooleanTreeClassifier(CircuitClassifier):
@@ -90,9 +90,11 @@ class BooleanTreeClassifier(CircuitClassifier):
 
     def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
         super()._check_classes(y, classes)
-        binary, kind = is_binary(y)
-        if not binary:
-            raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {len(classes)} classes."
+            )
 
     def _remember(self, report: dict[str, Any]) -> None:
         report.pop("grove")

@@ -156,19 +156,19 @@ fn train(
     };
     let training = Training {
         validation: kept.as_ref().map(|kept| LabelledRows {
-            rows: Rows::Raw(&kept.table),
+            rows: Rows::Raw(kept.table.view()),
             labels: &kept.labels,
             weights: None,
         }),
         label: dataset.label.as_deref(),
         data: &dataset.name,
-        ..Training::new(Rows::Raw(&learned.table), &learned.labels)
+        ..Training::new(Rows::Raw(learned.table.view()), &learned.labels)
     };
     let bar = terminal.bar("learning");
     let trained = gatewood::model::train(&training, settings, &bar)?;
     drop(bar);
     let metrics = |rows: &Split| -> Result<Metrics> {
-        let prediction = trained.model.predict_rows(Rows::Raw(&rows.table), args.learn.threads())?;
+        let prediction = trained.model.predict_rows(Rows::Raw(rows.table.view()), args.learn.threads())?;
         Ok(Metrics::new(dataset.classes().len(), rows.labels.codes(), &prediction)?)
     };
     let of_train = metrics(train)?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, Table, fit, transform};
+use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, fit, transform};
 use crate::bits::BitMatrix;
 use crate::{Error, Result};
 
@@ -36,28 +36,35 @@ impl Encoder {
     ///
     /// # Errors
     /// When a setting is out of range, there are no rows, or no bit is left.
-    pub fn fit(table: &Table, settings: &EncodeSettings) -> Result<(Self, EncodeReport)> {
-        fit::fit(table, None, settings, 0)
+    pub fn fit<'a>(
+        table: impl Into<TableView<'a>>,
+        settings: &EncodeSettings,
+    ) -> Result<(Self, EncodeReport)> {
+        fit::fit(table.into(), None, settings, 0)
     }
 
     /// As [`Encoder::fit`], on at most so many threads, 0 for one a core.
     ///
     /// # Errors
     /// As [`Encoder::fit`].
-    pub fn fit_on(table: &Table, settings: &EncodeSettings, threads: usize) -> Result<(Self, EncodeReport)> {
-        fit::fit(table, None, settings, threads)
+    pub fn fit_on<'a>(
+        table: impl Into<TableView<'a>>,
+        settings: &EncodeSettings,
+        threads: usize,
+    ) -> Result<(Self, EncodeReport)> {
+        fit::fit(table.into(), None, settings, threads)
     }
 
     /// Fits an encoder to some rows of a table, the training rows.
     ///
     /// # Errors
     /// As [`Encoder::fit`]; also when a row does not exist.
-    pub fn fit_rows(
-        table: &Table,
+    pub fn fit_rows<'a>(
+        table: impl Into<TableView<'a>>,
         rows: &[usize],
         settings: &EncodeSettings,
     ) -> Result<(Self, EncodeReport)> {
-        fit::fit(table, Some(rows), settings, 0)
+        fit::fit(table.into(), Some(rows), settings, 0)
     }
 
     /// The encoder of ready bits: takes a table of `columns` bits as it is.
@@ -78,7 +85,7 @@ impl Encoder {
     ///
     /// # Errors
     /// When a column is not there or does not hold what it held in training, or the memory is not to be had.
-    pub fn transform(&self, table: &Table) -> Result<BitMatrix> {
+    pub fn transform<'a>(&self, table: impl Into<TableView<'a>>) -> Result<BitMatrix> {
         self.transform_on(table, 0)
     }
 
@@ -86,8 +93,8 @@ impl Encoder {
     ///
     /// # Errors
     /// As [`Encoder::transform`].
-    pub fn transform_on(&self, table: &Table, threads: usize) -> Result<BitMatrix> {
-        transform::transform(self, table, threads)
+    pub fn transform_on<'a>(&self, table: impl Into<TableView<'a>>, threads: usize) -> Result<BitMatrix> {
+        transform::transform(self, table.into(), threads)
     }
 
     /// Number of bits.

@@ -6,7 +6,7 @@ use super::cuts::{between, between_moments, quantile_cuts};
 use super::prune::{Verdict, prune};
 use super::{
     BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
-    Input, Kind, Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, transform, words,
+    Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, transform, words,
 };
 use crate::pool::{each, with_pool};
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ const SAMPLE_ROWS: usize = 1 << 18;
 const DAY: f64 = 86_400.0;
 
 pub(super) fn fit(
-    table: &Table,
+    table: TableView<'_>,
     rows: Option<&[usize]>,
     settings: &EncodeSettings,
     threads: usize,
@@ -39,7 +39,7 @@ pub(super) fn fit(
     })
 }
 
-fn check_names(table: &Table, settings: &EncodeSettings) -> Result<()> {
+fn check_names(table: TableView<'_>, settings: &EncodeSettings) -> Result<()> {
     if settings.columns.is_empty() {
         return Ok(());
     }
@@ -73,7 +73,7 @@ impl Offer {
     }
 }
 
-fn draft(table: &Table, rows: Option<&[usize]>, settings: &EncodeSettings, parallel: bool) -> Draft {
+fn draft(table: TableView<'_>, rows: Option<&[usize]>, settings: &EncodeSettings, parallel: bool) -> Draft {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
     let numbers = (0..table.columns()).filter(is_number).count();
     let number_bits = settings.number_bits.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
@@ -320,7 +320,7 @@ fn offer_categories(mut found: Vec<(&str, usize)>, missing: Option<Test>, most: 
 }
 
 /// Drops the bits that go, and tells what became of each column.
-fn finish(table: &Table, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
+fn finish(table: TableView<'_>, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
     let Draft { encoder, mut outcomes } = draft;
     let column_of = |bit: usize| encoder.bits[bit].column as usize;
     let kept: Vec<usize> = (0..verdicts.len()).filter(|&bit| verdicts[bit] == Verdict::Keep).collect();

@@ -35,6 +35,7 @@ mod settings;
 mod source;
 mod table;
 mod transform;
+mod view;
 mod words;
 
 pub use codes::{Codes, Strings};
@@ -46,4 +47,5 @@ pub use meaning::{BitMeaning, DatePart, Test};
 pub use report::{ColumnReport, EncodeReport, Outcome};
 pub use settings::{ColumnSettings, EncodeSettings, FewValues, PixelCode, Treatment};
 pub use table::Table;
+pub use view::TableView;
 pub use words::words;

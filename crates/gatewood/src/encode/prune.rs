@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{EncodeSettings, Encoder, Table, transform};
+use super::{EncodeSettings, Encoder, TableView, transform};
 use crate::Result;
 use crate::bits::{BitMatrix, WORD_BITS};
 use crate::pool::each;
@@ -27,7 +27,7 @@ pub(super) enum Verdict {
 /// A verdict on every bit of an encoder, from the rows of a table (or those given).
 pub(super) fn prune(
     encoder: &Encoder,
-    table: &Table,
+    table: TableView<'_>,
     rows: Option<&[usize]>,
     settings: &EncodeSettings,
     parallel: bool,
@@ -67,7 +67,7 @@ pub(super) fn prune(
 /// Hands the bit columns to `look`, a few at a time so that all never take memory at once, with the number of the first.
 fn each_chunk(
     encoder: &Encoder,
-    table: &Table,
+    table: TableView<'_>,
     parallel: bool,
     mut look: impl FnMut(usize, &BitMatrix),
 ) -> Result<()> {
@@ -123,7 +123,7 @@ fn fingerprint(column: &[u64], training: &[u64]) -> (u64, u64) {
 /// Finds bits that differ from an earlier kept bit, or its opposite, on few of a sample of the training rows.
 fn merge_near(
     encoder: &Encoder,
-    table: &Table,
+    table: TableView<'_>,
     training: &[u64],
     within: f64,
     verdicts: &mut [Verdict],
@@ -137,7 +137,7 @@ fn merge_near(
     let most = (within * rows.len() as f64) as usize;
     let sample = table.select_rows(&rows)?;
     let mut kept: Vec<(usize, usize, Vec<u64>)> = Vec::new();
-    each_chunk(encoder, &sample, parallel, |first, chunk| {
+    each_chunk(encoder, sample.view(), parallel, |first, chunk| {
         for (bit, verdict) in verdicts.iter_mut().enumerate().skip(first).take(chunk.columns()) {
             let column = chunk.column(bit - first);
             if *verdict != Verdict::Keep {

@@ -1,14 +1,14 @@
 //! Where the bits of a group come from: each column's answers to its tests, a word a row.
 
-use super::table::Store;
-use super::{BitMeaning, Codes, Column, Input, Kind, Numbers, Table, Test, Value, date};
+use super::view::StoreView;
+use super::{BitMeaning, Codes, Column, Input, Kind, Numbers, TableView, Test, Value, date};
 use crate::bits::WORD_BITS;
 use crate::{Error, Result};
 
 /// A few bits of one column, as part of a group of 64.
 pub(super) struct Piece<'a> {
     source: Source<'a>,
-    table: &'a Table,
+    table: TableView<'a>,
     position: usize,
     input: &'a Input,
     /// The first of its bits in the group.
@@ -78,7 +78,7 @@ impl Levels {
 
 impl<'a> Source<'a> {
     fn new(
-        table: &'a Table,
+        table: TableView<'a>,
         position: usize,
         input: &'a Input,
         bits: &'a [BitMeaning],
@@ -109,10 +109,10 @@ impl<'a> Source<'a> {
         };
         let number = |value: f64| if value.is_nan() { Value::Missing } else { Value::Number(value) };
         let same = from == input.kind;
-        match (&table.store, table.column(position)) {
-            (Store::Pixels { columns, bytes }, _) => {
+        match (table.store, table.column(position)) {
+            (StoreView::Pixels { columns, bytes }, _) => {
                 let misfit_at = |byte: u8| {
-                    let row = bytes[position..].iter().step_by(*columns).position(|&other| other == byte);
+                    let row = bytes[position..].iter().step_by(columns).position(|&other| other == byte);
                     row.map(|row| misfit(input, Value::Pixel(byte), row))
                 };
                 let mut answers = Vec::with_capacity(256);
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
                         None => misfit_at(byte).map_or(Ok(0), Err)?,
                     });
                 }
-                Ok(Self::Pixels { bytes: &bytes[position..], width: *columns, answers })
+                Ok(Self::Pixels { bytes: &bytes[position..], width: columns, answers })
             }
             (_, Some(Column::Text(texts))) => coded(texts.codes(), texts.distinct(), &|code| {
                 texts.text(code).map_or(Value::Missing, Value::Text)
@@ -158,7 +158,7 @@ impl<'a> Source<'a> {
 impl<'a> Piece<'a> {
     /// The given bits of the encoder, all of one column, the first of them at this place in the group.
     pub(super) fn new(
-        table: &'a Table,
+        table: TableView<'a>,
         position: usize,
         input: &'a Input,
         bits: &'a [BitMeaning],

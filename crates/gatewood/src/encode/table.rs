@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::view::{StoreView, TableView};
 use super::{Column, Kind, Value};
 use crate::bits::BitMatrix;
 use crate::{Error, Result};
@@ -20,9 +21,9 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    rows: usize,
+    pub(super) rows: usize,
     pub(super) store: Store,
-    names: Option<Vec<String>>,
+    pub(super) names: Option<Vec<String>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -70,10 +71,8 @@ impl Table {
     /// # Errors
     /// When the bytes are not whole rows.
     pub fn from_pixels(columns: usize, bytes: Vec<u8>) -> Result<Self> {
-        if columns == 0 || !bytes.len().is_multiple_of(columns) {
-            return Err(Error::data(format!("{} bytes are not whole rows of {columns} pixels", bytes.len())));
-        }
-        Ok(Self { rows: bytes.len() / columns, store: Store::Pixels { columns, bytes }, names: None })
+        let rows = TableView::from_pixels(columns, &bytes)?.rows();
+        Ok(Self { rows, store: Store::Pixels { columns, bytes }, names: None })
     }
 
     /// From bits that are ready for use. Columns are named `bit_0`, `bit_1`, … until [`Table::with_names`].
@@ -98,6 +97,16 @@ impl Table {
         Ok(self)
     }
 
+    /// The table as encoders read it.
+    pub fn view(&self) -> TableView<'_> {
+        let store = match &self.store {
+            Store::Columns(columns) => StoreView::Columns(columns),
+            Store::Pixels { columns, bytes } => StoreView::Pixels { columns: *columns, bytes },
+            Store::Bits(bits) => StoreView::Bits(bits),
+        };
+        TableView::new(self.rows, store, self.names.as_deref())
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
@@ -105,21 +114,12 @@ impl Table {
 
     /// Number of columns.
     pub fn columns(&self) -> usize {
-        match &self.store {
-            Store::Columns(columns) => columns.len(),
-            Store::Pixels { columns, .. } => *columns,
-            Store::Bits(bits) => bits.columns(),
-        }
+        self.view().columns()
     }
 
     /// The name of a column.
     pub fn name(&self, column: usize) -> Cow<'_, str> {
-        match (&self.names, &self.store) {
-            (Some(names), _) => Cow::Borrowed(&names[column]),
-            (None, Store::Pixels { .. }) => Cow::Owned(format!("pixel_{column}")),
-            (None, Store::Bits(_)) => Cow::Owned(format!("bit_{column}")),
-            (None, Store::Columns(_)) => Cow::Owned(format!("column_{}", column + 1)),
-        }
+        self.view().name(column)
     }
 
     /// Whether the columns have names of their own, and not only their positions.
@@ -129,44 +129,27 @@ impl Table {
 
     /// What a column holds.
     pub fn kind(&self, column: usize) -> Kind {
-        match &self.store {
-            Store::Columns(columns) => columns[column].kind(),
-            Store::Pixels { .. } => Kind::Pixel,
-            Store::Bits(_) => Kind::Bit,
-        }
+        self.view().kind(column)
     }
 
     /// One value.
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
-        match &self.store {
-            Store::Columns(columns) => columns[column].get(row),
-            Store::Pixels { columns, bytes } => Value::Pixel(bytes[row * columns + column]),
-            Store::Bits(bits) => Value::Bit(bits.get(row, column)),
-        }
+        self.view().value(row, column)
     }
 
     /// A column, where the table is made of columns.
     pub fn column(&self, column: usize) -> Option<&Column> {
-        match &self.store {
-            Store::Columns(columns) => columns.get(column),
-            _ => None,
-        }
+        self.view().column(column)
     }
 
     /// The row-major bytes, where the table is made of pixels.
     pub fn pixels(&self) -> Option<&[u8]> {
-        match &self.store {
-            Store::Pixels { bytes, .. } => Some(bytes),
-            _ => None,
-        }
+        self.view().pixels()
     }
 
     /// The bits, where the table is made of ready bits.
     pub fn bits(&self) -> Option<&BitMatrix> {
-        match &self.store {
-            Store::Bits(bits) => Some(bits),
-            _ => None,
-        }
+        self.view().bits()
     }
 
     /// The column with this name, or else at this position: from 1 for the first, or from -1 for the last.
@@ -218,22 +201,6 @@ impl Table {
     /// # Errors
     /// When a row does not exist, or the memory is not to be had.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
-        if let Some(row) = rows.iter().find(|&&row| row >= self.rows) {
-            return Err(Error::data(format!("there is no row {row}: there are {}", self.rows)));
-        }
-        let store = match &self.store {
-            Store::Columns(columns) => {
-                Store::Columns(columns.iter().map(|column| column.select(rows)).collect())
-            }
-            Store::Pixels { columns, bytes } => {
-                let mut selected = Vec::with_capacity(rows.len() * columns);
-                for &row in rows {
-                    selected.extend_from_slice(&bytes[row * columns..][..*columns]);
-                }
-                Store::Pixels { columns: *columns, bytes: selected }
-            }
-            Store::Bits(bits) => Store::Bits(bits.select_rows(rows)?),
-        };
-        Ok(Self { rows: rows.len(), store, names: self.names.clone() })
+        self.view().select_rows(rows)
     }
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::source::Piece;
-use super::table::Store;
-use super::{BitMeaning, Column, Encoder, Input, Kind, Table, Test, Texts, Value, words};
+use super::view::StoreView;
+use super::{BitMeaning, Column, Encoder, Input, Kind, TableView, Test, Texts, Value, words};
 use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
 use crate::bits::{BitMatrix, WORD_BITS};
 use crate::pool::with_pool;
@@ -25,7 +25,7 @@ const TASK: usize = 1024;
 /// Bits that are worth threads.
 const MANY: usize = 1 << 22;
 
-pub(super) fn transform(encoder: &Encoder, table: &Table, threads: usize) -> Result<BitMatrix> {
+pub(super) fn transform(encoder: &Encoder, table: TableView<'_>, threads: usize) -> Result<BitMatrix> {
     let mut matrix = BitMatrix::zeros(table.rows(), encoder.bits.len())?;
     let positions = locate(encoder, table)?;
     let many = is_many(table.rows(), encoder.bits.len());
@@ -41,7 +41,7 @@ pub(super) fn is_many(rows: usize, bits: usize) -> bool {
 }
 
 /// The column of the table that each input of the encoder reads.
-pub(super) fn locate(encoder: &Encoder, table: &Table) -> Result<Vec<usize>> {
+pub(super) fn locate(encoder: &Encoder, table: TableView<'_>) -> Result<Vec<usize>> {
     if !table.is_named() {
         let width = encoder.width;
         if table.columns() != width {
@@ -65,7 +65,7 @@ pub(super) fn locate(encoder: &Encoder, table: &Table) -> Result<Vec<usize>> {
 /// Fills a matrix of zeros with a range of the encoder's bits, in the thread pool this is called in if so asked.
 pub(super) fn fill(
     encoder: &Encoder,
-    table: &Table,
+    table: TableView<'_>,
     positions: &[usize],
     range: Range<usize>,
     matrix: &mut BitMatrix,
@@ -119,7 +119,7 @@ enum Part<'a> {
 /// Parts that are all the bits, in order.
 fn parts<'a>(
     encoder: &'a Encoder,
-    table: &'a Table,
+    table: TableView<'a>,
     positions: &[usize],
     bits: &'a [BitMeaning],
 ) -> Result<Vec<Part<'a>>> {
@@ -127,7 +127,7 @@ fn parts<'a>(
     for run in bits.chunk_by(|bit, next| bit.column == next.column) {
         let column = run[0].column as usize;
         let (input, position) = (&encoder.inputs[column], positions[column]);
-        if let (Store::Bits(ready), Kind::Bit) = (&table.store, input.kind) {
+        if let (StoreView::Bits(ready), Kind::Bit) = (table.store, input.kind) {
             let words = ready.column(position);
             parts.extend(run.iter().map(|bit| Part::Ready((bit.test == Test::Set).then_some(words))));
             continue;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Circuit, Model, Provenance};
 use crate::bits::{BitMatrix, BitView};
-use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, Labels, Table, Test};
+use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, Labels, TableView, Test};
 use crate::learn::{
     CurvePoint, Examples, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove, fit_tree,
 };
@@ -131,7 +131,7 @@ fn replace<T: Serialize + DeserializeOwned>(
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
     /// Raw columns, to be encoded.
-    Raw(&'a Table),
+    Raw(TableView<'a>),
     /// Bits that are used where they lie, all of them, without an encoder.
     Bits(BitView<'a>),
 }
@@ -257,7 +257,7 @@ impl Encoded<'_> {
 /// let labels = Labels::new(vec!["small".into(), "large".into()], vec![0, 0, 1, 1])?;
 /// let tree = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
 /// let settings = TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() };
-/// let trained = train(&Training::new(Rows::Raw(&table), &labels), &settings, &Ignore)?;
+/// let trained = train(&Training::new(Rows::Raw(table.view()), &labels), &settings, &Ignore)?;
 /// assert_eq!(trained.model.predict(&table, 1)?.classes(), [0, 0, 1, 1]);
 /// # Ok::<(), gatewood::Error>(())
 /// ```
@@ -389,7 +389,7 @@ fn encode<'a>(encoder: &Encoder, rows: Rows<'a>, threads: usize) -> Result<Encod
 }
 
 /// Whether an encoder's bits are the columns of a table of ready bits, all of them in their order.
-fn takes_as_it_is(encoder: &Encoder, table: &Table) -> bool {
+fn takes_as_it_is(encoder: &Encoder, table: TableView<'_>) -> bool {
     let is_column = |(column, meaning): (usize, &BitMeaning)| {
         let input = &encoder.inputs()[meaning.column as usize];
         let fits = if table.is_named() { table.name(column) == input.name } else { input.position == column };
@@ -417,6 +417,7 @@ fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encode::Table;
     use crate::learn::Ignore;
 
     fn settings() -> TrainSettings {
@@ -438,7 +439,7 @@ mod tests {
         let (bits, labels) = bits();
         let lent = train(&Training::new(Rows::Bits(bits.view()), &labels), &settings(), &Ignore).unwrap();
         let table = Table::from_bits(bits.clone());
-        let encoded = train(&Training::new(Rows::Raw(&table), &labels), &settings(), &Ignore).unwrap();
+        let encoded = train(&Training::new(Rows::Raw(table.view()), &labels), &settings(), &Ignore).unwrap();
         assert_eq!(lent.model.circuit(), encoded.model.circuit());
         let said = lent.model.predict_rows(Rows::Bits(bits.view()), 1).unwrap();
         assert_eq!(said, encoded.model.predict(&table, 1).unwrap());
@@ -447,9 +448,9 @@ mod tests {
         };
         let named = names(["a", "b", "c", "d", "e", "f"]);
         let (encoder, _) = Encoder::fit(&named, &EncodeSettings::keep_all(1)).unwrap();
-        assert!(matches!(encode(&encoder, Rows::Raw(&named), 1).unwrap(), Encoded::Lent(_)));
+        assert!(matches!(encode(&encoder, Rows::Raw(named.view()), 1).unwrap(), Encoded::Lent(_)));
         let turned = names(["b", "a", "c", "d", "e", "f"]);
-        let moved = encode(&encoder, Rows::Raw(&turned), 1).unwrap();
+        let moved = encode(&encoder, Rows::Raw(turned.view()), 1).unwrap();
         assert!(matches!(moved, Encoded::Made(_)));
         assert_eq!(moved.view().column(0), &bits.column(1)[..1]);
         let fewer = Encoder::identity(6).select(&[4, 2]).unwrap();
