@@ -98,6 +98,9 @@ def test_class_weights_shift_the_choice(numbers):
         ({"encode": {"number_bits": 0}}, "number bits"),
         ({"encode": {"colour": 1}}, "colour"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"damping": float("nan")}, "damping"),
+        ({"apart": 2.0}, "apart"),
+        ({"habit": -1.0}, "habit"),
     ],
 )
 def test_a_wrong_setting_is_a_value_error_that_names_it(bits, settings, message):

@@ -429,3 +429,36 @@ fn exported_code_is_verified_with_all_it_puts_out() {
         assert!(text(&output.stdout).starts_with("differs"), "{from}: {}", text(&output.stdout));
     }
 }
+
+#[test]
+fn curves_and_pixels_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = "train mnist35 --rounds 6 --patience 3 --seed 1 --json -o digits.gw --curve curve.svg";
+    let result = json(&good(folder, train));
+    let curve = result["curve"].as_array().unwrap();
+    assert_eq!(curve.len(), 6);
+    assert!(curve.iter().all(|point| point["validation_error"].is_number()));
+    let picture = std::fs::read_to_string(folder.join("curve.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.matches("<polyline").count() == 2, "{picture}");
+    let plain = good(folder, "inspect digits.gw --pixels pixels.svg");
+    assert_eq!(plain, good(folder, "inspect digits.gw"));
+    let pixels = std::fs::read_to_string(folder.join("pixels.svg")).unwrap();
+    // 28 pixels of 12 on each side, and as many drawn as columns are worth something.
+    assert!(pixels.contains("viewBox=\"0 0 336 336\""), "{pixels}");
+    let importance = json(&good(folder, "inspect digits.gw --json"))["importance"].clone();
+    let used = importance.as_array().unwrap().iter().filter(|worth| worth.as_f64().unwrap() > 0.0).count();
+    assert_eq!(pixels.matches("<title>").count(), used);
+    good(folder, "inspect digits.gw --pixels wide.svg --shape 14x56");
+    assert!(std::fs::read_to_string(folder.join("wide.svg")).unwrap().contains("viewBox=\"0 0 672 168\""));
+
+    assert!(bad(folder, "inspect digits.gw --pixels odd.svg --shape 5x5").1.contains("not images"));
+    assert_eq!(bad(folder, "inspect digits.gw --pixels odd.svg --shape five").0, 2);
+    assert!(!folder.join("odd.svg").exists());
+    let (code, message) = bad(folder, "train mnist35 --model tree --depth 3 --curve curve.svg");
+    assert!(code == 2 && message.contains("--curve goes with --model grove"), "{message}");
+    write_people(&folder.join("people.csv"), true);
+    good(folder, "train people.csv --rounds 3 -o people.gw");
+    let (code, message) = bad(folder, "inspect people.gw --pixels odd.svg");
+    assert!(code == 2 && message.contains("--shape"), "{message}");
+}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Callable, ClassVar, TypeVar
 
@@ -55,20 +57,25 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Rows of any kind as native ones; remembers or checks their columns as scikit-learn does."""
         if _inputs.is_native(X):
             return self._read_native(X, fitting)
+        if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+            raise TypeError("X is a lazy frame, which holds no rows yet: call its collect() first")
         if _inputs.library_of(X):
             validate_data(self, X, reset=fitting, skip_check_array=True)
-            if len(X) == 0:
-                raise ValueError(
-                    f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required."
-                )
+            for count, what in zip(X.shape, ("sample", "feature")):
+                if count == 0:
+                    raise ValueError(
+                        f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
+                    )
             return _inputs.read_frame(X)
+        X = _inputs.unmasked(X)
         X = validate_data(
             self,
             X,
             reset=fitting,
             dtype=None,
             accept_sparse=("csc", "csr", "coo"),
-            ensure_all_finite="allow-nan",
+            # Missing numbers are welcome, and infinite ones lie beyond every threshold, as in data frames.
+            ensure_all_finite=False,
         )
         if hasattr(X, "tocsc"):
             return _inputs.read_sparse(X)
@@ -99,9 +106,22 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
-        y = _check_y(y, estimator=self)
+        y = _check_y(_inputs.plain_labels(y), estimator=self)
+        if y.dtype.kind == "O":
+            try:
+                sorted(set(y.tolist()))
+            except TypeError as error:
+                kinds = sorted({type(label).__name__ for label in y})
+                raise TypeError(f"the labels in y are of kinds that have no order among them: {kinds}") from error
         check_classification_targets(y)
         return y  # type: ignore[no-any-return]
+
+    def _read_validation(self, eval_set: Any, classes: NDArray[Any]) -> Any:
+        """Validation rows and the positions of their labels."""
+        held = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
+        if not isinstance(held, tuple) or len(held) != 2:
+            raise ValueError("eval_set must be one pair of rows and labels: (X, y) or [(X, y)]")
+        return self._read(held[0], fitting=False), self._codes(self._read_labels(held[1]), classes)
 
     @staticmethod
     def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
@@ -118,6 +138,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The settings that were chosen; the library knows the others."""
         chosen = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
         chosen = {name: value for name, value in chosen.items() if value is not None}
+        for name, value in chosen.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{name} is {value}, which is no number to set it to")
         if self.encode is not None:
             chosen["encode"] = self.encode
         if isinstance(self.random_state, (int, np.integer)):
@@ -130,6 +153,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Threads as the library counts them: 0 for one a core."""
         if self.n_jobs is None:
             return None
+        if not isinstance(self.n_jobs, Integral):
+            raise TypeError(f"n_jobs is a whole number or None, not {self.n_jobs!r}")
         if self.n_jobs == 0:
             raise ValueError("n_jobs == 0 has no meaning")
         if self.n_jobs == -1:
@@ -160,8 +185,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             weights = np.ascontiguousarray(weights)
         validation = None
         if eval_set is not None:
-            held = eval_set[0] if isinstance(eval_set, list) else eval_set
-            validation = (self._read(held[0], fitting=False), self._codes(self._read_labels(held[1]), classes))
+            validation = self._read_validation(eval_set, classes)
         settings = self._settings() | self._class_settings(y, classes)
         progress = Progress(self.verbose) if self.verbose else None
         self.model_, report = _core.train(

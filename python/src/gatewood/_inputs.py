@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,25 @@ def read_frame(X: Any) -> Table:
     return Table.from_columns(_READERS[library](X), None)
 
 
+def unmasked(X: Any) -> Any:
+    """An array whose masked numbers are missing ones; anything else as it is."""
+    if not isinstance(X, np.ma.MaskedArray) or X.dtype.kind not in "biuf":
+        return X
+    return np.ma.getdata(X) if X.mask is np.ma.nomask else np.ma.filled(X.astype(np.float64), np.nan)
+
+
+def plain_labels(y: Any) -> Any:
+    """Labels of a nullable type of pandas as those of NumPy, if none is missing: integers stay integers."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
+
+
 def read_array(X: NDArray[Any], pixels: bool) -> Rows:
     """A two-dimensional array of any type; images stay where they are."""
     if pixels and X.dtype == np.uint8:
         return np.ascontiguousarray(X)
+    if not X.dtype.isnative and X.dtype.kind in "iuf":
+        X = X.astype(X.dtype.newbyteorder("="))
     if X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64):
         return Table.from_array(X, None)
     if X.dtype.kind == "f":
@@ -96,8 +112,18 @@ def _from_array(values: NDArray[Any]) -> _Column:
         texts, codes = np.unique(values.astype(str), return_inverse=True)
         return "text", codes.astype(np.int64), texts.tolist()
     if values.dtype.kind == "O":
+        first = next((value for value in values if value is not None), None)
+        if isinstance(first, date):
+            try:
+                return "date", _seconds(values.astype("M8[us]")), None
+            except (TypeError, ValueError):
+                pass  # Not all are dates: the reader of objects says which is not.
         return "object", np.ascontiguousarray(values), None
     return "number", values, None
+
+
+def _unreadable(name: str, kind: object) -> TypeError:
+    return TypeError(f"column {name!r} holds {kind}, which is neither numbers nor dates nor texts")
 
 
 def _from_pandas(X: Any) -> list[_Column]:
@@ -128,13 +154,19 @@ def _from_polars(X: Any) -> list[_Column]:
     def read(series: Any) -> _Column:
         dtype = series.dtype
         if dtype.is_numeric() or dtype == pl.Boolean:
-            if series.null_count() == 0 and dtype != pl.Boolean:
+            if series.null_count() == 0 and dtype != pl.Boolean and not dtype.is_decimal():
                 return "number", series.to_numpy(), None
             return "number", series.cast(pl.Float64).fill_null(float("nan")).to_numpy(), None
         if dtype.is_temporal() and dtype != pl.Duration and dtype != pl.Time:
             moments = series.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64) / 1e6
             return "date", moments.fill_null(float("nan")).to_numpy(), None
-        texts = series.cast(pl.String)
+        if dtype == pl.Duration:
+            spans = series.cast(pl.Duration("us")).cast(pl.Int64).cast(pl.Float64) / 1e6
+            return "number", spans.fill_null(float("nan")).to_numpy(), None
+        try:
+            texts = series.cast(pl.String)
+        except pl.exceptions.PolarsError as error:
+            raise _unreadable(series.name, dtype) from error
         codes = texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         return "text", codes, texts.drop_nulls().unique().sort().to_list()
 
@@ -144,7 +176,7 @@ def _from_polars(X: Any) -> list[_Column]:
 def _from_pyarrow(X: Any) -> list[_Column]:
     import pyarrow as pa
 
-    def read(chunks: Any) -> _Column:
+    def read(name: str, chunks: Any) -> _Column:
         kind = chunks.type
         numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         if numeric or pa.types.is_decimal(kind) or pa.types.is_null(kind):
@@ -152,10 +184,13 @@ def _from_pyarrow(X: Any) -> list[_Column]:
                 return "number", chunks.to_numpy(), None
             return "number", chunks.cast(pa.float64()).to_numpy(), None
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            moments = chunks.cast(pa.timestamp("us")).to_numpy()
+            moments = chunks.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).to_numpy()
             return "date", _seconds(moments), None
         if not pa.types.is_dictionary(kind):
-            chunks = chunks.cast(pa.string()).dictionary_encode()
+            try:
+                chunks = chunks.cast(pa.string()).dictionary_encode()
+            except pa.ArrowException as error:
+                raise _unreadable(name, kind) from error
         # One dictionary for all chunks.
         coded = chunks.unify_dictionaries().combine_chunks()
         if isinstance(coded, pa.ChunkedArray):
@@ -165,7 +200,7 @@ def _from_pyarrow(X: Any) -> list[_Column]:
         codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         return "text", codes, [str(text) for text in coded.dictionary.to_pylist()]
 
-    return [read(chunks) for chunks in (X.columns if hasattr(X, "columns") else [])]
+    return [read(name, chunks) for name, chunks in zip(X.column_names, X.columns)]
 
 
 _READERS = {"pandas": _from_pandas, "polars": _from_polars, "pyarrow": _from_pyarrow}

@@ -1,12 +1,14 @@
 //! `gatewood inspect`: what a model is made of, and what its bits mean.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use crate::terminal::{Grid, count, print, share};
-use anyhow::Result;
+use crate::terminal::{Grid, OutputFile, Usage, count, print, share};
+use anyhow::{Result, bail};
 use gatewood::circuit::NetlistSize;
-use gatewood::export::{ModelOptions, netlist_of};
+use gatewood::encode::Encoder;
+use gatewood::export::{ModelOptions, heat_map, netlist_of};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
 
@@ -25,9 +27,23 @@ pub(crate) struct Args {
     #[arg(long, value_name = "INPUTS")]
     luts: Option<usize>,
 
+    /// Draw what each pixel is worth, for a model of images, to this SVG file
+    #[arg(long, value_name = "FILE")]
+    pixels: Option<PathBuf>,
+
+    /// The lines and columns of its images, as in 28x28, where the names of the columns do not say
+    #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = shape, requires = "pixels")]
+    shape: Option<(usize, usize)>,
+
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
+}
+
+fn shape(text: &str) -> Result<(usize, usize), String> {
+    let both =
+        text.split_once('x').and_then(|(height, width)| Some((height.parse().ok()?, width.parse().ok()?)));
+    both.ok_or_else(|| "two numbers are wanted, as in 28x28".to_owned())
 }
 
 /// Bits shown unless all are wanted.
@@ -47,6 +63,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     leaves.iter().for_each(|&bit| *reads.entry(bit).or_default() += 1);
     let mut by_use: Vec<(u32, usize)> = reads.into_iter().collect();
     by_use.sort_by_key(|&(bit, times)| (std::cmp::Reverse(times), bit));
+    if let Some(path) = &args.pixels {
+        draw_pixels(&model, args.shape, path)?;
+    }
     let luts = args.luts.map(|inputs| Luts::count(&model, inputs)).transpose()?;
     if args.json {
         let bits: Vec<_> = by_use
@@ -128,6 +147,39 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         text += &format!("  … and {} more: --all lists them\n", count(by_use.len() - shown));
     }
     print(&text)
+}
+
+/// Writes the heat map of a model of images.
+fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path) -> Result<()> {
+    let Some((height, width)) = shape.or_else(|| named_shape(model.encoder())) else {
+        bail!(Usage(
+            "the columns are not named as those of images are: --shape 28x28 says how they lie".into()
+        ));
+    };
+    let picture = heat_map(&model.importance(), width, height)?;
+    let mut file = OutputFile::create(Some(path))?;
+    file.write_all(picture.as_bytes())?;
+    file.finish()
+}
+
+/// The height and width of images, where the columns are named by line and column: `r3c14`, or `red_r3c14`.
+fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
+    let place = |name: &str| {
+        let (line, column) = name.rsplit('_').next()?.strip_prefix('r')?.split_once('c')?;
+        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
+    };
+    let planes = if encoder.inputs().iter().any(|input| input.name.contains('_')) { 3 } else { 1 };
+    let pixels = encoder.width() / planes;
+    let mut width = None;
+    for input in encoder.inputs() {
+        let (line, column) = place(&input.name)?;
+        let before = (input.position % pixels.max(1)).checked_sub(column)?;
+        if line > 0 && width.get_or_insert(before / line) != &(before / line) {
+            return None;
+        }
+    }
+    let width = width.filter(|&width| width > 0 && pixels.is_multiple_of(width))?;
+    Some((pixels / width, width))
 }
 
 /// What a circuit takes in hardware.

@@ -202,7 +202,11 @@ pub(crate) fn shown(settings: &LearnSettings, trained: &Trained) -> Value {
 /// Fields of the JSON result that only groves have.
 pub(crate) fn more_fields(trained: &Trained) -> Vec<(&'static str, Value)> {
     match &trained.grove {
-        Some(story) => vec![("rounds", json!(story.rounds)), ("vote_bits", json!(story.plan.vote_bits))],
+        Some(story) => vec![
+            ("rounds", json!(story.rounds)),
+            ("vote_bits", json!(story.plan.vote_bits)),
+            ("curve", json!(story.curve)),
+        ],
         None => Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! `gatewood train`: rows in, a tested model out.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -8,6 +9,7 @@ use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings};
+use gatewood::export::curve_picture;
 use gatewood::model::{Circuit, LabelledRows, Metrics, Rows, TrainSettings, Trained, Training};
 use gatewood_data::{Dataset, Split, folds, holdout, load, load_labelled};
 use serde_json::{Map, Value, json};
@@ -34,6 +36,10 @@ pub(crate) struct Args {
     /// Write the model to this file
     #[arg(long, short, value_name = "MODEL")]
     output: Option<PathBuf>,
+
+    /// Grove: draw the error by round to this SVG file
+    #[arg(long, value_name = "FILE", conflicts_with = "cv")]
+    curve: Option<PathBuf>,
 
     /// Print one JSON object and nothing else
     #[arg(long)]
@@ -99,8 +105,13 @@ struct Tested {
 /// Runs `gatewood train`.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let learn = args.learn.settings()?;
+    if args.curve.is_some() && learn.name() != "grove" {
+        bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
+    }
     // A model that cannot be written is not worth learning.
-    drop(args.output.as_deref().map(|path| OutputFile::create(Some(path))).transpose()?);
+    for path in [&args.output, &args.curve].into_iter().flatten() {
+        drop(OutputFile::create(Some(path))?);
+    }
     let started = Instant::now();
     let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
@@ -128,6 +139,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         }
         None => None,
     };
+    if let (Some(path), Some(story)) = (&args.curve, &tested.trained.grove) {
+        let mut file = OutputFile::create(Some(path))?;
+        file.write_all(curve_picture(&story.curve, story.rounds).as_bytes())?;
+        file.finish()?;
+    }
     let load_seconds = load_seconds + tested.trained.encode_time.as_secs_f64();
     if args.json {
         print(&format!("{}\n", json_result(&settings, &tested, load_seconds)))

@@ -4,7 +4,8 @@
 //! - [`Format`]: what can be written, and what of it can be read back;
 //! - [`write()`]: a netlist as a file, streaming, the same bytes every time;
 //! - [`write_test_bench`]: a test bench that checks itself, for Verilog and VHDL;
-//! - [`read()`]: a netlist from BLIF, AIGER or the Verilog written here.
+//! - [`read()`]: a netlist from BLIF, AIGER or the Verilog written here;
+//! - [`heat_map`], [`curve_picture`]: the pixels that matter and how the error fell, as pictures.
 //!
 //! ```
 //! use gatewood::circuit::NetlistBuilder;
@@ -36,6 +37,7 @@ mod json;
 mod language_tests;
 mod model;
 mod names;
+mod picture;
 mod pipeline;
 mod program;
 mod raw;
@@ -58,6 +60,7 @@ pub use self::harness::{HARNESS_BLOCK, harness, raw_harness};
 pub use self::model::{
     ModelOptions, netlist_of, read_for, test_rows, write_model, write_model_c, write_model_test_bench,
 };
+pub use self::picture::{curve_picture, heat_map};
 pub use self::raw_rows::{RawRows, raw_rows};
 use crate::bits::BitView;
 use crate::circuit::Netlist;
