@@ -15,7 +15,7 @@ fn format_named(name: &str) -> PyResult<Format> {
 
 /// A model in a format, as the bytes of a file. What is left at nothing has the library's default.
 #[pyfunction]
-#[pyo3(signature = (model, format, *, name=None, encoder=None, fraction=None, pipeline=None, one_hot=None, margins=None, simplify=None))]
+#[pyo3(signature = (model, format, *, name=None, encoder=None, fraction=None, pipeline=None, cells=None, one_hot=None, margins=None, simplify=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn export<'py>(
     py: Python<'py>,
@@ -25,6 +25,7 @@ pub fn export<'py>(
     encoder: Option<bool>,
     fraction: Option<u32>,
     pipeline: Option<usize>,
+    cells: Option<bool>,
     one_hot: Option<bool>,
     margins: Option<bool>,
     simplify: Option<bool>,
@@ -34,6 +35,7 @@ pub fn export<'py>(
         ModelOptions::default();
     file.name = name.unwrap_or(file.name);
     file.pipeline = pipeline.unwrap_or(file.pipeline);
+    file.cells = cells.unwrap_or(file.cells);
     let options = ModelOptions {
         file,
         encoder: encoder.unwrap_or(with),

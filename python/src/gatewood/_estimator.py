@@ -294,6 +294,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoder: bool | None = None,
         fraction: int | None = None,
         pipeline: int | None = None,
+        cells: bool | None = None,
         one_hot: bool | None = None,
         margins: bool | None = None,
         simplify: bool | None = None,
@@ -315,6 +316,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Bits behind the point of the numbers that a circuit with its encoder reads.
         pipeline : int
             Register stages of Verilog and VHDL.
+        cells : bool
+            Whether the LUTs of Verilog are the cells ``LUT1`` to ``LUT6`` of AMD (Xilinx) devices, which synthesis leaves as
+            they are.
         one_hot, margins : bool
             Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
         simplify : bool
@@ -328,6 +332,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             encoder=encoder,
             fraction=fraction,
             pipeline=pipeline,
+            cells=cells,
             one_hot=one_hot,
             margins=margins,
             simplify=simplify,

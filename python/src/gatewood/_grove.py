@@ -46,7 +46,7 @@ class GatewoodClassifier(CircuitClassifier):
     damping : float
         Rows of no opinion that are added to every root address before it votes.
     vote_bits : int
-        Bits of a vote, its sign included: 2 to 16.
+        Bits of a vote, its sign included: 1 to 16.
     patience : int
         Rounds without improvement on the rows of ``eval_set`` after which learning stops.
     shared : bool

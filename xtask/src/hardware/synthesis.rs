@@ -9,7 +9,8 @@ use super::models::MODELS;
 use super::tools::{Tools, capture, folder};
 use crate::report::Outcome;
 
-/// Reads Verilog, writes what it read as AIGER and mapped to LUT6 as BLIF, and prints the LUTs of `synth_xilinx`.
+/// Reads Verilog, writes what it read as AIGER and mapped to LUT6 as BLIF, and prints the LUTs of `synth_xilinx`: of the
+/// formulas, and of the file whose LUTs are cells, beside the number of these.
 const SCRIPT: &str = r#"
 import json, sys
 from pyosys import libyosys as ys
@@ -19,15 +20,24 @@ def design(*passes):
     for text in passes:
         ys.run_pass(text, made)
 
+def xilinx(name):
+    design(f"read_verilog {name}.v", "synth_xilinx -top model -flatten -noiopad -noclkbuf",
+           f"tee -q -o {name}_xilinx.json stat -json")
+    with open(f"{name}_xilinx.json") as file:
+        cells = json.load(file)["design"]["num_cells_by_type"]
+    luts = sum(count for cell, count in cells.items() if cell.startswith("LUT") or cell == "INV")
+    return luts, {cell: count for cell, count in cells.items() if not cell.startswith("LUT")}
+
 name = sys.argv[1]
-read = f"read_verilog {name}.v; hierarchy -check -top model"
-design(read, "proc; flatten; opt -full; techmap; opt; aigmap; opt_clean", f"write_aiger -symbols {name}_yosys.aig")
-design(read, "synth -top model -flatten -lut 6", f"write_blif {name}_lut6.blif")
-design(read, "synth_xilinx -top model -flatten -noiopad -noclkbuf", f"tee -q -o {name}_xilinx.json stat -json")
-with open(f"{name}_xilinx.json") as file:
-    cells = json.load(file)["design"]["num_cells_by_type"]
-print("LUTS", sum(count for cell, count in cells.items() if cell.startswith("LUT") or cell == "INV"),
-      "OTHERS", json.dumps({cell: count for cell, count in cells.items() if not cell.startswith("LUT")}))
+read = f"hierarchy -check -top model; proc; flatten; opt -full; techmap; opt; aigmap; opt_clean"
+design(f"read_verilog {name}.v", read, f"write_aiger -symbols {name}_yosys.aig")
+design(f"read_verilog {name}_cells.v; read_verilog -lib +/xilinx/cells_sim.v", "hierarchy -check -top model",
+       "techmap -map +/xilinx/cells_sim.v", read, f"write_aiger -symbols {name}_cells_yosys.aig")
+design(f"read_verilog {name}.v", "synth -top model -flatten -lut 6", f"write_blif {name}_lut6.blif")
+luts, others = xilinx(name)
+print("LUTS", luts, "OTHERS", json.dumps(others))
+with open(f"{name}_cells.v") as file:
+    print("CELLS", file.read().count(".INIT("), *xilinx(f"{name}_cells"))
 "#;
 
 /// Reading, equivalence and mapping of all models.
@@ -49,8 +59,16 @@ pub fn run() -> Result<Outcome> {
         let luts = said.lines().find(|line| line.starts_with("LUTS")).context("Yosys counted no LUTs")?;
         outcome.figures.push(format!("{name}: synth_xilinx: {luts}"));
         outcome.passed += 1;
+        let cells =
+            said.lines().find_map(|line| line.strip_prefix("CELLS ")).context("no cells were counted")?;
+        match cells.split(' ').collect::<Vec<_>>()[..] {
+            [ours, theirs, "{}"] if ours == theirs => outcome.passed += 1,
+            _ => outcome.failed.push(format!("{name}: our cells, and those of synth_xilinx: {cells}")),
+        }
         let ours = format!("{name}.aig");
-        for other in [format!("{name}.blif"), format!("{name}_yosys.aig"), format!("{name}_lut6.blif")] {
+        for other in ["", "_yosys", "_cells_yosys", "_lut6"] {
+            let ending = if matches!(other, "" | "_lut6") { "blif" } else { "aig" };
+            let other = format!("{name}{other}.{ending}");
             compare(&abc, &folder, &ours, &other, &mut outcome)?;
         }
         outcome.figures.push(format!("{name}: ABC if -K 6: {}", map(&abc, &folder, &ours)?));

@@ -38,6 +38,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STAGES")]
     pipeline: Option<usize>,
 
+    /// Write LUTs as the cells LUT1 to LUT6 of AMD (Xilinx) devices, which synthesis leaves as `inspect --luts 6` counts
+    /// them, instead of as formulas (Verilog)
+    #[arg(long)]
+    cells: bool,
+
     /// Also write a test bench that checks itself to this file (Verilog and VHDL)
     #[arg(long, value_name = "FILE")]
     test_bench: Option<PathBuf>,
@@ -78,6 +83,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     options.simplify &= !args.no_simplify;
     options.fraction = args.fraction_bits.unwrap_or(options.fraction);
     options.file.pipeline = args.pipeline.unwrap_or(options.file.pipeline);
+    options.file.cells |= args.cells;
     if let Some(name) = &args.name {
         options.file.name.clone_from(name);
     }

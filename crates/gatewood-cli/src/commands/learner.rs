@@ -68,6 +68,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_enum)]
     unseen: Option<Unseen>,
 
+    /// Grove: inputs of a tree's root, where they are other than those of its other gates
+    #[arg(long, value_name = "K")]
+    root_arity: Option<usize>,
+
     /// Grove: rounds of boosting
     #[arg(long, value_name = "M")]
     rounds: Option<usize>,
@@ -92,7 +96,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "ROWS")]
     damping: Option<f64>,
 
-    /// Grove: bits of a vote, 2 to 16
+    /// Grove: bits of a vote, 1 to 16
     #[arg(long, value_name = "B")]
     vote_bits: Option<u32>,
 
@@ -100,7 +104,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "P")]
     patience: Option<usize>,
 
-    /// Grove: gates it may have at the most
+    /// Grove: gates it may have at the most; it grows to twice as many, then the trees that matter least are dropped
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
 
@@ -146,6 +150,7 @@ impl LearnArgs {
             ("unseen", name(&|| self.unseen?.to_possible_value().map(|value| value.get_name().to_owned()))),
         ];
         let of_groves = [
+            ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("sample", self.sample.map(Value::from)),

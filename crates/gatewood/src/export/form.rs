@@ -147,7 +147,7 @@ fn make_independent(words: &mut [u64], arity: usize, input: usize) {
     }
 }
 
-/// How a language writes the parts of a formula.
+/// How a language writes formulas, buses and comments.
 pub(super) struct Syntax {
     pub(super) not: &'static str,
     pub(super) and: &'static str,
@@ -155,14 +155,34 @@ pub(super) struct Syntax {
     pub(super) xor: &'static str,
     pub(super) zero: &'static str,
     pub(super) one: &'static str,
+    /// What stands around the number of a line of a bus.
+    pub(super) brackets: [&'static str; 2],
+    /// What a comment starts with.
+    pub(super) comment: &'static str,
 }
 
-/// The operators of Verilog.
-pub(super) const VERILOG: Syntax =
-    Syntax { not: "~", and: " & ", or: " | ", xor: " ^ ", zero: "1'b0", one: "1'b1" };
-/// The operators of VHDL.
-pub(super) const VHDL: Syntax =
-    Syntax { not: "not ", and: " and ", or: " or ", xor: " xor ", zero: "'0'", one: "'1'" };
+/// Verilog.
+pub(super) const VERILOG: Syntax = Syntax {
+    not: "~",
+    and: " & ",
+    or: " | ",
+    xor: " ^ ",
+    zero: "1'b0",
+    one: "1'b1",
+    brackets: ["[", "]"],
+    comment: "//",
+};
+/// VHDL.
+pub(super) const VHDL: Syntax = Syntax {
+    not: "not ",
+    and: " and ",
+    or: " or ",
+    xor: " xor ",
+    zero: "'0'",
+    one: "'1'",
+    brackets: ["(", ")"],
+    comment: "--",
+};
 
 impl Form {
     /// The formula as text; `name` writes an input. Operators of different kinds are kept apart by parentheses.

@@ -36,6 +36,7 @@ mod json;
 #[cfg(test)]
 mod language_tests;
 mod model;
+mod module;
 mod names;
 mod picture;
 mod pipeline;
@@ -177,11 +178,14 @@ pub struct Options {
     pub header_file: Option<String>,
     /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
     pub pipeline: usize,
+    /// Whether the LUTs of Verilog are the cells `LUT1` to `LUT6` of AMD's (Xilinx's) devices, which synthesis leaves as they
+    /// are, in place of formulas, which it maps anew.
+    pub cells: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { name: "model".into(), facts: Vec::new(), header_file: None, pipeline: 0 }
+        Self { name: "model".into(), facts: Vec::new(), header_file: None, pipeline: 0, cells: false }
     }
 }
 
@@ -246,8 +250,15 @@ impl Options {
 /// When the options are not valid, the format cannot show such a circuit, or writing fails.
 pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
-    check_pipeline(options, format)?;
+    check_hardware(options, format)?;
     check_shape(netlist, format)?;
+    if options.cells && netlist.max_arity() > verilog::CELL_INPUTS {
+        return Err(Error::data(format!(
+            "a LUT of {} inputs is not a cell; cells have {} at the most",
+            netlist.max_arity(),
+            verilog::CELL_INPUTS
+        )));
+    }
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Blif => blif::write(netlist, options, &mut out),
@@ -280,7 +291,7 @@ pub fn write_header(netlist: &Netlist, options: &Options, out: &mut impl Write) 
 /// Writes code as C or Rust.
 fn write_code(code: &Code, format: Format, options: &Options, out: &mut impl Write) -> Result<()> {
     options.validate()?;
-    check_pipeline(options, format)?;
+    check_hardware(options, format)?;
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::C => c::write(code, options, options.header_file.as_deref(), &mut out),
@@ -295,9 +306,12 @@ fn write_failed(format: Format, error: &std::io::Error) -> Error {
     Error::io(format!("the {format} file cannot be written: {error}"))
 }
 
-fn check_pipeline(options: &Options, format: Format) -> Result<()> {
+fn check_hardware(options: &Options, format: Format) -> Result<()> {
     if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
         return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
+    }
+    if options.cells && format != Format::Verilog {
+        return Err(Error::setting(format!("{format} has no LUT cells; only Verilog has")));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::code::Code;
+use super::verilog::CELL_INPUTS;
 use super::{Format, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
@@ -143,6 +144,9 @@ pub fn write_model_test_bench(
 
 fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
     let netlist = netlist_of(model, options)?;
+    if options.simplify && options.file.cells {
+        return netlist.map_to_luts(CELL_INPUTS);
+    }
     let mut settings = SimplifySettings::default();
     if matches!(format, Format::C | Format::Rust) {
         // On a processor a wide LUT costs more than the narrow ones it is made of.

@@ -86,7 +86,7 @@ impl Pipeline {
         signal: Signal,
         reader: u32,
         constants: [&str; 2],
-        select: fn(usize) -> String,
+        select: impl Fn(usize) -> String,
     ) -> String {
         match (netlist.kind(signal), self.registers(signal, reader)) {
             (SignalKind::Constant(value), _) => constants[usize::from(value)].to_string(),

@@ -42,6 +42,11 @@ proptest! {
             let again = read(&file, format).unwrap();
             prop_assert!(same(&netlist, &again), "{} of {:?}", format, &netlist);
         }
+        if netlist.max_arity() <= 6 {
+            let options = Options { pipeline, cells: true, ..Options::default() };
+            let again = read(&text(&netlist, Format::Verilog, &options), Format::Verilog).unwrap();
+            prop_assert!(same(&netlist, &again), "cells of {:?}", &netlist);
+        }
     }
 
     #[test]
@@ -49,12 +54,14 @@ proptest! {
         seed in 0u64..64,
         format in 0usize..4,
         pipeline in 0usize..3,
+        cells: bool,
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 1..4),
     ) {
         let format = READABLE[format];
         let netlist = random_netlist(seed, 4, 8, 3);
         let pipeline = if format == Format::Verilog { pipeline } else { 0 };
-        let mut file = text(&netlist, format, &Options { pipeline, ..Options::default() });
+        let cells = cells && format == Format::Verilog;
+        let mut file = text(&netlist, format, &Options { pipeline, cells, ..Options::default() });
         for (place, byte, how) in damage {
             if file.is_empty() { break }
             let place = place.index(file.len());
@@ -74,6 +81,24 @@ proptest! {
         for format in READABLE {
             let _ = read(&bytes, format);
         }
+    }
+}
+
+#[test]
+fn cells_are_refused_where_there_are_none() {
+    let cells = Options { cells: true, ..Options::default() };
+    let wide = random_netlist(1, 8, 3, 7);
+    let error = write(&wide, Format::Verilog, &cells, &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("7 inputs"), "{error}");
+    let mut builder = NetlistBuilder::new(["a", "b"]).unwrap();
+    let both = builder.add(&[0b1000], &[builder.input(0), builder.input(1)]).unwrap();
+    builder.output("both", both).unwrap();
+    let narrow = builder.finish();
+    assert!(write(&narrow, Format::Vhdl, &cells, &mut Vec::new()).unwrap_err().is_setting());
+    let file = String::from_utf8(text(&narrow, Format::Verilog, &cells)).unwrap();
+    for (from, to) in [(".INIT(4'h", ".INIT(4'h1"), (".I0(", ".I1("), ("LUT2", "LUT3")] {
+        let error = read(file.replacen(from, to, 1).as_bytes(), Format::Verilog).unwrap_err();
+        assert!(error.to_string().contains("line"), "{error}");
     }
 }
 

@@ -1,79 +1,80 @@
-//! Verilog-2001: one module, combinational or with register stages.
+//! Verilog-2001: one module, combinational or with register stages, its LUTs as formulas or as cells.
 
 use std::io::{Result, Write};
 
-use super::form::{Form, VERILOG};
-use super::pipeline::Pipeline;
-use super::{Options, names};
+use super::Options;
+use super::form::VERILOG;
+use super::module::Module;
 use crate::bits::BitView;
-use crate::circuit::{Netlist, Signal};
+use crate::circuit::Netlist;
+
+/// The most inputs of a cell.
+pub(super) const CELL_INPUTS: usize = 6;
 
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
-    let pipeline = Pipeline::new(netlist, options.pipeline);
-    let name = |signal: Signal, reader: u32| {
-        pipeline.name(netlist, signal, reader, [VERILOG.zero, VERILOG.one], |input| format!("x[{input}]"))
-    };
-    comment(netlist, options, "//", |input| format!("x[{input}]"), |output| format!("y[{output}]"), out)?;
+    let module = Module::new(netlist, options, &VERILOG);
+    module.comment(out)?;
     writeln!(out, "module {} (", options.name)?;
     if options.pipeline > 0 {
         writeln!(out, "    input wire clock,")?;
     }
     writeln!(out, "    input wire [{}:0] x,", netlist.inputs() - 1)?;
     writeln!(out, "    output wire [{}:0] y\n);", netlist.outputs() - 1)?;
-    for stage in 1..=pipeline.stages().max(1) as u32 {
+    for stage in module.stages() {
         if options.pipeline > 0 {
-            writeln!(out, "    // Stage {stage}")?;
+            writeln!(out, "    // Stage {}", stage.number)?;
         }
-        for index in pipeline.luts(netlist, stage) {
-            let lut = netlist.lut(index);
-            let formula = Form::of(&lut).text(&VERILOG, |input| name(lut.inputs()[input], stage));
-            writeln!(out, "    wire n{index} = {formula};")?;
+        for lut in stage.luts {
+            if options.cells && netlist.lut(lut).arity() > 0 {
+                write_cell(netlist, lut, &module.reads(lut, stage.number), out)?;
+            } else {
+                writeln!(out, "    wire n{lut} = {};", module.formula(lut, stage.number))?;
+            }
         }
-        let kept: Vec<Signal> = pipeline.kept(netlist, stage).collect();
-        if kept.is_empty() {
+        if stage.registers.is_empty() {
             continue;
         }
-        for &signal in &kept {
-            writeln!(out, "    reg {};", name(signal, stage + 1))?;
+        for (register, _) in &stage.registers {
+            writeln!(out, "    reg {register};")?;
         }
         writeln!(out, "    always @(posedge clock) begin")?;
-        for &signal in &kept {
-            writeln!(out, "        {} <= {};", name(signal, stage + 1), name(signal, stage))?;
+        for (register, kept) in &stage.registers {
+            writeln!(out, "        {register} <= {kept};")?;
         }
         writeln!(out, "    end")?;
     }
-    for (index, (_, signal)) in netlist.output_list().iter().enumerate() {
-        writeln!(out, "    assign y[{index}] = {};", name(*signal, pipeline.after()))?;
+    for (line, signal) in module.outputs() {
+        writeln!(out, "    assign {line} = {signal};")?;
     }
     writeln!(out, "endmodule")
 }
 
-/// The comment at the top: the facts, and the name of each line of the buses that has one of its own.
-pub(super) fn comment(
-    netlist: &Netlist,
-    options: &Options,
-    sign: &str,
-    input: impl Fn(usize) -> String,
-    output: impl Fn(usize) -> String,
-    out: &mut impl Write,
-) -> Result<()> {
-    for line in options.header(netlist) {
-        writeln!(out, "{sign} {line}")?;
+/// A LUT as a cell that synthesis leaves as it is.
+fn write_cell(netlist: &Netlist, lut: usize, reads: &[String], out: &mut impl Write) -> Result<()> {
+    let (arity, table) = (reads.len(), netlist.lut(lut).words()[0]);
+    let bits = 1usize << arity;
+    writeln!(out, "    wire n{lut};")?;
+    write!(
+        out,
+        "    LUT{arity} #(.INIT({bits}'h{table:0digits$x})) lut{lut} (.O(n{lut})",
+        digits = bits.div_ceil(4)
+    )?;
+    for (input, read) in reads.iter().enumerate() {
+        write!(out, ", .I{input}({read})")?;
     }
-    if options.pipeline > 0 {
-        writeln!(
-            out,
-            "{sign} The outputs follow the inputs after {} rising edges of the clock",
-            options.pipeline
-        )?;
-    }
-    for (index, name) in netlist.input_names().iter().enumerate() {
-        if *name != format!("x{index}") {
-            writeln!(out, "{sign} {} is {}", input(index), names::comment(name))?;
-        }
-    }
-    for (index, (name, _)) in netlist.output_list().iter().enumerate() {
-        writeln!(out, "{sign} {} is {}", output(index), names::comment(name))?;
+    writeln!(out, ");")
+}
+
+/// What the cells do, for simulators that do not know them.
+fn write_cell_models(out: &mut impl Write) -> Result<()> {
+    for arity in 1..=CELL_INPUTS {
+        let inputs: Vec<String> = (0..arity).map(|input| format!("I{input}")).collect();
+        let address: Vec<&str> = inputs.iter().rev().map(String::as_str).collect();
+        let bits = 1usize << arity;
+        writeln!(out, "module LUT{arity} #(parameter [{}:0] INIT = {bits}'h0) (", bits - 1)?;
+        writeln!(out, "    output wire O, input wire {}\n);", inputs.join(", input wire "))?;
+        writeln!(out, "    wire [{}:0] address = {{{}}};", arity - 1, address.join(", "))?;
+        writeln!(out, "    assign O = INIT[address];\nendmodule")?;
     }
     Ok(())
 }
@@ -108,6 +109,9 @@ pub(super) fn write_test_bench(
         out,
         "// Sends {count} rows through {name}; prints PASSED, or each row that differs and FAILED"
     )?;
+    if options.cells {
+        write_cell_models(out)?;
+    }
     writeln!(out, "module {name}_test;")?;
     writeln!(out, "    reg [{}:0] x;\n    wire [{}:0] y;", inputs - 1, outputs - 1)?;
     writeln!(out, "    reg [{}:0] rows [0:{}];", inputs - 1, count - 1)?;

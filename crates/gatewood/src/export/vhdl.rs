@@ -3,18 +3,14 @@
 use std::io::{Result, Write};
 
 use super::Options;
-use super::form::{Form, VHDL};
-use super::pipeline::Pipeline;
-use super::verilog::comment;
+use super::form::VHDL;
+use super::module::Module;
 use crate::bits::BitView;
-use crate::circuit::{Netlist, Signal};
+use crate::circuit::Netlist;
 
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
-    let pipeline = Pipeline::new(netlist, options.pipeline);
-    let name = |signal: Signal, reader: u32| {
-        pipeline.name(netlist, signal, reader, [VHDL.zero, VHDL.one], |input| format!("x({input})"))
-    };
-    comment(netlist, options, "--", |input| format!("x({input})"), |output| format!("y({output})"), out)?;
+    let module = Module::new(netlist, options, &VHDL);
+    module.comment(out)?;
     writeln!(out, "library ieee;\nuse ieee.std_logic_1164.all;\n")?;
     writeln!(out, "entity {} is", options.name)?;
     writeln!(out, "  port (")?;
@@ -25,37 +21,33 @@ pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) 
     writeln!(out, "    y : out std_logic_vector({} downto 0)", netlist.outputs() - 1)?;
     writeln!(out, "  );\nend {};\n", options.name)?;
     writeln!(out, "architecture gates of {} is", options.name)?;
-    let stages = 1..=pipeline.stages().max(1) as u32;
-    for stage in stages.clone() {
-        for index in pipeline.luts(netlist, stage) {
-            writeln!(out, "  signal n{index} : std_logic;")?;
+    for stage in module.stages() {
+        for lut in stage.luts {
+            writeln!(out, "  signal n{lut} : std_logic;")?;
         }
-        for signal in pipeline.kept(netlist, stage) {
-            writeln!(out, "  signal {} : std_logic;", name(signal, stage + 1))?;
+        for (register, _) in stage.registers {
+            writeln!(out, "  signal {register} : std_logic;")?;
         }
     }
     writeln!(out, "begin")?;
-    for stage in stages {
+    for stage in module.stages() {
         if options.pipeline > 0 {
-            writeln!(out, "  -- Stage {stage}")?;
+            writeln!(out, "  -- Stage {}", stage.number)?;
         }
-        for index in pipeline.luts(netlist, stage) {
-            let lut = netlist.lut(index);
-            let formula = Form::of(&lut).text(&VHDL, |input| name(lut.inputs()[input], stage));
-            writeln!(out, "  n{index} <= {formula};")?;
+        for lut in stage.luts {
+            writeln!(out, "  n{lut} <= {};", module.formula(lut, stage.number))?;
         }
-        let kept: Vec<Signal> = pipeline.kept(netlist, stage).collect();
-        if kept.is_empty() {
+        if stage.registers.is_empty() {
             continue;
         }
         writeln!(out, "  process (clock)\n  begin\n    if rising_edge(clock) then")?;
-        for signal in kept {
-            writeln!(out, "      {} <= {};", name(signal, stage + 1), name(signal, stage))?;
+        for (register, kept) in stage.registers {
+            writeln!(out, "      {register} <= {kept};")?;
         }
         writeln!(out, "    end if;\n  end process;")?;
     }
-    for (index, (_, signal)) in netlist.output_list().iter().enumerate() {
-        writeln!(out, "  y({index}) <= {};", name(*signal, pipeline.after()))?;
+    for (line, signal) in module.outputs() {
+        writeln!(out, "  {line} <= {signal};")?;
     }
     writeln!(out, "end gates;")
 }

@@ -1,5 +1,6 @@
-//! The Verilog that this library writes: one module of two buses, wires, registers and assignments.
+//! The Verilog that this library writes: one module of two buses, wires, cells, registers and assignments.
 
+use super::super::verilog::CELL_INPUTS;
 use super::draft::{Draft, Wire};
 use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
 use crate::{Error, Result};
@@ -155,14 +156,20 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
     loop {
         match lexer.next()? {
             Token::Word("endmodule") => break,
-            Token::Word("wire" | "assign") => {
+            Token::Word(word @ ("wire" | "assign")) => {
                 let (name, line) = (lexer.word("a name")?, lexer.line);
+                if word == "wire" && lexer.peek()? == Token::Sign(";") {
+                    // A cell drives it.
+                    lexer.next()?;
+                    continue;
+                }
                 lexer.expect("=")?;
                 let expression = Expression::parse(lexer, draft)?;
                 lexer.expect(";")?;
                 let wire = draft.wire(name);
                 expression.define(draft, name, wire, line)?;
             }
+            Token::Word(word) if let Some(arity) = cell_arity(word) => cell(lexer, draft, arity)?,
             Token::Word("reg") => {
                 lexer.word("a name")?;
                 lexer.expect(";")?;
@@ -191,6 +198,57 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
         Token::End => Ok(()),
         _ => lexer.fail("something follows the module; only one module is read"),
     }
+}
+
+/// The inputs of a cell `LUT1` to `LUT6`.
+fn cell_arity(word: &str) -> Option<usize> {
+    word.strip_prefix("LUT")?.parse().ok().filter(|arity| (1..=CELL_INPUTS).contains(arity))
+}
+
+/// The rest of a cell, as in `LUT2 #(.INIT(4'h8)) lut0 (.O(n0), .I0(x[0]), .I1(x[1]));`.
+fn cell<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, arity: usize) -> Result<()> {
+    for text in ["#", "(", ".", "INIT", "("] {
+        lexer.expect(text)?;
+    }
+    let (bits, word) = (1usize << arity, lexer.word("a table")?);
+    let digits = word.strip_prefix(&format!("{bits}'h")).filter(|digits| !digits.starts_with('+'));
+    let table = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let Some(table) = table.filter(|table| bits == 64 || table >> bits == 0) else {
+        return lexer.fail(format!("{word:?} is not a table of {bits} bits"));
+    };
+    lexer.expect(")")?;
+    lexer.expect(")")?;
+    lexer.word("a name")?;
+    lexer.expect("(")?;
+    let output = port(lexer, "O")?;
+    let line = lexer.line;
+    let mut inputs = Vec::with_capacity(arity);
+    for input in 0..arity {
+        lexer.expect(",")?;
+        let name = port(lexer, &format!("I{input}"))?;
+        inputs.push(match name {
+            "1'b0" | "1'b1" => {
+                let constant = draft.fresh(name);
+                draft.lut(constant, line, Vec::new(), vec![u64::from(name == "1'b1")])?;
+                constant
+            }
+            _ => draft.wire(name),
+        });
+    }
+    lexer.expect(")")?;
+    lexer.expect(";")?;
+    let output = draft.wire(output);
+    draft.lut(output, line, inputs, vec![table])
+}
+
+/// What is joined to a port, as in `.O(n0)`.
+fn port<'a>(lexer: &mut Lexer<'a>, name: &str) -> Result<&'a str> {
+    lexer.expect(".")?;
+    lexer.expect(name)?;
+    lexer.expect("(")?;
+    let joined = lexer.word("a wire")?;
+    lexer.expect(")")?;
+    Ok(joined)
 }
 
 #[derive(Debug, Clone, Copy)]

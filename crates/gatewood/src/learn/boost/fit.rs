@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::calibrate::calibrate;
 use super::choose::choose;
 use super::link::Link;
+use super::prune::prune;
 use super::round::Booster;
 use super::sample::Rows;
 use super::settings::{GrovePlan, GroveSettings};
 use super::state::{Examples, State, WEIGHT_ONE};
 use super::votes::Voting;
 use crate::bits::kernels::Kernels;
-use crate::circuit::Grove;
+use crate::circuit::{Grove, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::learn::{Observer, Tracker};
 use crate::pool::in_pool;
@@ -46,7 +47,7 @@ pub struct GroveFit {
     pub grove: Grove,
     /// The settings with nothing left open.
     pub plan: GrovePlan,
-    /// One point a round, rounds that early stopping took back included.
+    /// One point a round, rounds that early stopping took back included; as it was before pruning.
     pub curve: Vec<CurvePoint>,
     /// Rounds the grove has.
     pub rounds: usize,
@@ -268,7 +269,8 @@ fn learn(
     let mut trees = setup.base.trees().to_vec();
     let mut curve = Vec::new();
     let mut gates = setup.base.gates();
-    let mut importance = vec![0.0; train.bits.columns()];
+    // What each leaf of each new tree gained.
+    let mut worths: Vec<Vec<f64>> = Vec::new();
     // The trees and rounds of the best grove so far.
     let mut best = (f64::INFINITY, f64::INFINITY, trees.len(), 0);
     for round in 1..=plan.rounds {
@@ -282,9 +284,7 @@ fn learn(
                 held.vote(&grown.tree, &addresses);
             }
             gates += grown.tree.gates();
-            for (&column, worth) in grown.tree.leaves().iter().zip(&grown.worth) {
-                importance[column as usize] += worth;
-            }
+            worths.push(grown.worth);
             trees.push(grown.tree);
         }
         let (train_error, train_loss) = state.judge(|_| true);
@@ -317,12 +317,20 @@ fn learn(
         trees.truncate(best.2);
         rounds = best.3;
     }
-    let all: f64 = importance.iter().sum();
-    if all > 0.0 {
-        importance.iter_mut().for_each(|share| *share /= all);
-    }
     let base = &setup.base;
     let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);
+    let mut kept = vec![true; trees.len()];
+    if let Some(most) = plan.max_gates.filter(|&most| trees.iter().map(VoteTree::gates).sum::<usize>() > most)
+    {
+        let margins = margins_of(&grown(base.unit(), trees.clone())?, train, kernels)?;
+        let mut state = State::new(train, setup.weights.clone(), margins, &booster.link);
+        kept = prune(&booster, &mut state, &mut trees, most)?;
+    }
+    let (old, new) = kept.split_at(base.trees().len());
+    let mut marks = new.iter().chain(std::iter::repeat(&false));
+    worths.retain(|_| marks.next() == Some(&true));
+    let old = old.iter().filter(|kept| **kept).count();
+    let importance = importance(train.bits.columns(), trees[old..].iter().zip(&worths));
     let mut grove = grown(base.unit(), trees)?;
     if let Some(validation) = validation {
         let margins = margins_of(&grove, validation, kernels)?;
@@ -333,6 +341,21 @@ fn learn(
         grove = grown(base.unit() * worth, grove.trees().to_vec())?;
     }
     Ok(GroveFit { grove, plan: booster.plan.clone(), curve, rounds, importance })
+}
+
+/// The share of each column in what trees gained, given what each of their leaves did.
+fn importance<'t>(columns: usize, trees: impl Iterator<Item = (&'t VoteTree, &'t Vec<f64>)>) -> Vec<f64> {
+    let mut importance = vec![0.0; columns];
+    for (tree, worth) in trees {
+        for (&column, worth) in tree.leaves().iter().zip(worth) {
+            importance[column as usize] += worth;
+        }
+    }
+    let all: f64 = importance.iter().sum();
+    if all > 0.0 {
+        importance.iter_mut().for_each(|share| *share /= all);
+    }
+    importance
 }
 
 /// What each row counts for, in fixed point, class weights included; empty for one each.

@@ -14,6 +14,7 @@ mod climb;
 mod cut;
 mod fit;
 mod link;
+mod prune;
 mod round;
 mod sample;
 mod settings;

@@ -197,7 +197,8 @@ impl Booster<'_> {
         VoteTree::new(arities, target, climbed.leaves.clone(), climbed.tables.clone(), vec![0; addresses])
     }
 
-    fn with_votes(&self, tree: VoteTree, votes: Vec<i32>) -> Result<VoteTree> {
+    /// A tree with other votes.
+    pub(super) fn with_votes(&self, tree: VoteTree, votes: Vec<i32>) -> Result<VoteTree> {
         VoteTree::new(
             tree.arities().to_vec(),
             tree.target(),

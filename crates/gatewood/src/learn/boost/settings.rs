@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::choose::PARTS;
+use super::prune::OVERGROWN;
 use crate::circuit::MAX_ARITY;
 use crate::{Error, Result};
 
@@ -46,7 +47,7 @@ pub struct GroveSettings {
     pub habit: Option<f64>,
     /// Rows of no opinion that are added to every root address before it votes.
     pub damping: Option<f64>,
-    /// Bits of a vote, its sign included: 2 to 16.
+    /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
     pub vote_bits: Option<u32>,
     /// Rounds without improvement on the validation rows after which learning stops.
     pub patience: Option<usize>,
@@ -54,7 +55,8 @@ pub struct GroveSettings {
     pub shared: Option<bool>,
     /// What a row of each class counts for; empty for one each.
     pub class_weights: Vec<f64>,
-    /// Gates the grove may have at the most.
+    /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
+    /// matter least are dropped.
     pub max_gates: Option<usize>,
     /// Seconds of learning after which no further round is begun. The number of rounds then depends on the machine.
     pub budget_seconds: Option<f64>,
@@ -108,9 +110,11 @@ impl GrovePlan {
         (1..=self.arities.len()).map(|level| self.arities[level..].iter().product::<usize>()).sum()
     }
 
-    /// Trees there is room for besides the gates there are.
+    /// Trees there is room for besides the gates there are, before the grove is pruned.
     pub(super) fn room(&self, gates: usize) -> usize {
-        self.max_gates.map_or(usize::MAX, |most| most.saturating_sub(gates) / self.gates_a_tree())
+        self.max_gates.map_or(usize::MAX, |most| {
+            most.saturating_mul(OVERGROWN).saturating_sub(gates) / self.gates_a_tree()
+        })
     }
 }
 
@@ -167,7 +171,7 @@ impl GroveSettings {
             return Err(Error::setting(format!("a budget of {seconds} seconds is not above zero")));
         }
         let vote_bits = self.vote_bits.unwrap_or(8);
-        between("vote bits", vote_bits as usize, 2, 16)?;
+        between("vote bits", vote_bits as usize, 1, 16)?;
         let chosen = self.rounds.is_none() && self.budget_seconds.is_none();
         let folds = match self.folds {
             _ if !chosen => 0,

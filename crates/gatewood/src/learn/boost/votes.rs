@@ -10,6 +10,10 @@ pub(super) struct Voting {
     scale: f64,
     /// Largest vote.
     limit: f64,
+    /// Whether all votes are one or minus one.
+    yes_or_no: bool,
+    /// The log-odds of one vote.
+    unit: f64,
     /// Added to the curvature, in rows of the most curvature.
     damping: f64,
 }
@@ -21,19 +25,46 @@ impl Voting {
     }
 
     fn limit(vote_bits: u32) -> f64 {
-        f64::from((1u32 << (vote_bits - 1)) - 1)
+        f64::from((1u32 << (vote_bits - 1)).max(2) - 1)
     }
 
     pub(super) fn new(learning_rate: f64, vote_bits: u32, unit: f64, damping: f64) -> Self {
-        Self { scale: learning_rate / unit, limit: Self::limit(vote_bits), damping }
+        Self {
+            scale: learning_rate / unit,
+            limit: Self::limit(vote_bits),
+            yes_or_no: vote_bits == 1,
+            unit,
+            damping,
+        }
     }
 
     /// The vote of one address: a Newton step, shrunk and rounded.
     pub(super) fn vote(&self, sums: Sums) -> i32 {
-        // Sums are in fixed point and weights in units of 2^-8.
-        let one = f64::from(1u32 << POINT) * 256.0;
-        let (gradient, curvature) = (sums.gradient as f64 / one, sums.curvature as f64 / one);
-        let step = gradient / (curvature + self.damping);
-        libm::rint((step * self.scale).clamp(-self.limit, self.limit)) as i32
+        self.moved(0, sums)
     }
+
+    /// A vote moved by such a step.
+    pub(super) fn moved(&self, vote: i32, sums: Sums) -> i32 {
+        let (gradient, curvature) = rows_of(sums);
+        let step = gradient / (curvature + self.damping) * self.scale;
+        let moved = f64::from(vote) + step;
+        match self.yes_or_no {
+            true if moved > 0.0 => 1,
+            true => -1,
+            false => libm::rint(moved.clamp(-self.limit, self.limit)) as i32,
+        }
+    }
+
+    /// What the loss grows by, to the second order, when the votes of an address grow by some.
+    pub(super) fn cost(&self, sums: Sums, votes: i32) -> f64 {
+        let (gradient, curvature) = rows_of(sums);
+        let step = f64::from(votes) * self.unit;
+        step * (0.5 * curvature * step - gradient)
+    }
+}
+
+/// Gradient and curvature in rows: sums are in fixed point and weights in units of 2^-8.
+fn rows_of(sums: Sums) -> (f64, f64) {
+    let one = f64::from(1u32 << POINT) * 256.0;
+    (sums.gradient as f64 / one, sums.curvature as f64 / one)
 }

@@ -1,0 +1,146 @@
+//! Making a grove fit its gates: the trees that matter least go, and the others vote anew.
+
+use rayon::prelude::*;
+
+use super::round::Booster;
+use super::state::State;
+use crate::Result;
+use crate::circuit::{Target, VoteTree};
+
+/// How many times the gates it may have a grove may grow to before it is pruned.
+pub(super) const OVERGROWN: usize = 2;
+
+/// Steps in which trees are dropped; after each the trees left vote anew.
+const STEPS: usize = 4;
+
+/// Drops trees until the others have at most so many gates; says which were kept.
+///
+/// A tree matters as much as the loss over the training rows would grow without it, by its first two derivatives. The
+/// state is that of all trees, and is brought up to date.
+pub(super) fn prune(
+    booster: &Booster<'_>,
+    state: &mut State<'_>,
+    trees: &mut Vec<VoteTree>,
+    most: usize,
+) -> Result<Vec<bool>> {
+    let mut kept = vec![true; trees.len()];
+    for step in 0..STEPS {
+        let gates: usize = left(trees, &kept).map(|(_, tree)| tree.gates()).sum();
+        if gates <= most {
+            break;
+        }
+        let target = most + (gates - most) * (STEPS - 1 - step) / (STEPS - step);
+        drop_least(booster, state, trees, &mut kept, gates, target)?;
+        vote_anew(booster, state, trees, &kept)?;
+    }
+    let mut keep = kept.iter();
+    trees.retain(|_| *keep.next().expect("a mark for every tree"));
+    Ok(kept)
+}
+
+fn left<'t>(trees: &'t [VoteTree], kept: &'t [bool]) -> impl Iterator<Item = (usize, &'t VoteTree)> {
+    trees.iter().enumerate().filter(|(index, _)| kept[*index])
+}
+
+/// Drops the trees that matter least until no more than `target` gates of `gates` are left.
+fn drop_least(
+    booster: &Booster<'_>,
+    state: &mut State<'_>,
+    trees: &[VoteTree],
+    kept: &mut [bool],
+    mut gates: usize,
+    target: usize,
+) -> Result<()> {
+    let reading = &*state;
+    let mut order: Vec<(f64, usize)> = left(trees, kept)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(|(index, tree)| (matters(booster, reading, tree) / tree.gates() as f64, index))
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for (_, index) in order {
+        if gates <= target {
+            break;
+        }
+        kept[index] = false;
+        gates -= trees[index].gates();
+        let without = trees[index].votes().iter().map(|vote| -vote).collect();
+        add(booster, state, &trees[index], without)?;
+    }
+    state.refresh(&booster.link);
+    Ok(())
+}
+
+/// What the loss would grow by without a tree.
+fn matters(booster: &Booster<'_>, state: &State<'_>, tree: &VoteTree) -> f64 {
+    let addresses = state.addresses(tree, booster.kernels);
+    let margins = margins_of(tree, state);
+    margins
+        .clone()
+        .map(|margin| {
+            let sums = state.sums(margin, &addresses, root_addresses(tree), &[]);
+            let votes = sums.iter().enumerate();
+            votes
+                .map(|(address, &sums)| booster.voting.cost(sums, -vote_at(tree, address, margin)))
+                .sum::<f64>()
+        })
+        .sum()
+}
+
+/// Lets each tree move its votes by a step from where all trees have come to.
+fn vote_anew(
+    booster: &Booster<'_>,
+    state: &mut State<'_>,
+    trees: &mut [VoteTree],
+    kept: &[bool],
+) -> Result<()> {
+    let mut changed = vec![false; state.margins.len()];
+    for tree in trees.iter_mut().zip(kept).filter(|(_, kept)| **kept).map(|(tree, _)| tree) {
+        let margins = margins_of(tree, state);
+        // Probabilities depend on all margins, so that they are made anew when a margin comes round again.
+        if margins.clone().any(|margin| changed[margin]) {
+            state.refresh(&booster.link);
+            changed.fill(false);
+        }
+        let addresses = state.addresses(tree, booster.kernels);
+        let mut votes = tree.votes().to_vec();
+        for (place, margin) in margins.clone().enumerate() {
+            let sums = state.sums(margin, &addresses, root_addresses(tree), &[]);
+            for (address, &sums) in sums.iter().enumerate() {
+                let vote = &mut votes[address * margins.len() + place];
+                *vote = booster.voting.moved(*vote, sums);
+            }
+            changed[margin] = true;
+        }
+        let moves = votes.iter().zip(tree.votes()).map(|(new, old)| new - old).collect();
+        add(booster, state, tree, moves)?;
+        *tree = booster.with_votes(tree.clone(), votes)?;
+    }
+    state.refresh(&booster.link);
+    Ok(())
+}
+
+/// Adds other votes at the root addresses of a tree to the margins.
+fn add(booster: &Booster<'_>, state: &mut State<'_>, tree: &VoteTree, votes: Vec<i32>) -> Result<()> {
+    let addresses = state.addresses(tree, booster.kernels);
+    state.vote(&booster.with_votes(tree.clone(), votes)?, &addresses);
+    Ok(())
+}
+
+fn margins_of(tree: &VoteTree, state: &State<'_>) -> std::ops::Range<usize> {
+    match tree.target() {
+        Target::One(margin) => margin as usize..margin as usize + 1,
+        Target::All => 0..state.margins.len(),
+    }
+}
+
+fn root_addresses(tree: &VoteTree) -> usize {
+    1 << tree.arities()[tree.depth() - 1]
+}
+
+fn vote_at(tree: &VoteTree, address: usize, margin: usize) -> i32 {
+    match tree.target() {
+        Target::One(_) => tree.votes()[address],
+        Target::All => tree.votes_at(address)[margin],
+    }
+}
