@@ -13,6 +13,9 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::report::{Outcome, Step};
 use crate::{cargo, root, target};
 
+/// The version of mdBook that the book is built with.
+const MDBOOK: &str = "0.5.4";
+
 /// The checks of the book.
 pub fn steps() -> Vec<Step> {
     vec![Step { name: "book", run: check }]
@@ -33,6 +36,38 @@ pub fn fill(words: &[&str]) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Builds the book. Where mdBook is not installed, it is compiled into the folder that cargo builds into.
+pub fn build() -> Result<bool> {
+    if mdbook().arg("--version").output().is_err() {
+        let folder = tools();
+        let folder = folder.to_string_lossy();
+        let install = [
+            "install",
+            "mdbook",
+            "--version",
+            MDBOOK,
+            "--locked",
+            "--no-default-features",
+            "--root",
+            &folder,
+        ];
+        if !cargo(&install)? {
+            return Ok(false);
+        }
+    }
+    Ok(mdbook().args(["build", "docs"]).current_dir(root()).status()?.success())
+}
+
+/// mdBook: the one that [`build`] got, else the one that is installed.
+fn mdbook() -> Command {
+    let own = tools().join("bin/mdbook");
+    Command::new(if own.is_file() { own } else { "mdbook".into() })
+}
+
+fn tools() -> PathBuf {
+    target().join("mdbook")
 }
 
 /// The page with the output of its commands.
@@ -97,8 +132,12 @@ fn check() -> Result<Outcome> {
         }
         outcome.passed += 1;
     }
-    match Command::new("mdbook").args(["build", "docs"]).current_dir(root()).status() {
-        Err(_) => outcome.not_run.push("mdbook is not installed: the book was not built".into()),
+    match mdbook().args(["build", "docs"]).current_dir(root()).status() {
+        Err(_) => {
+            outcome
+                .not_run
+                .push("mdbook is not installed (cargo xtask book gets it): the book was not built".into());
+        }
         Ok(status) if status.success() => outcome.passed += 1,
         Ok(status) => outcome.failed.push(format!("mdbook build ended with {status}")),
     }

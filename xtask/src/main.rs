@@ -23,6 +23,7 @@ const USAGE: &str =
                                   measure Gatewood beside others (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
        cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
+       cargo xtask book           build the book; gets mdBook first where it is not installed (four minutes of a core)
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
@@ -58,6 +59,7 @@ fn run(arguments: &[String]) -> Result<bool> {
             cargo(&["run", "--quiet", "-p", "gatewood-data", "--example", "make-mnist35", "--", folder])
         }
         ["docs", words @ ..] => docs::fill(words),
+        ["book"] => docs::build(),
         ["man", folder] => man(Path::new(folder)),
         _ => bail!("{USAGE}"),
     }

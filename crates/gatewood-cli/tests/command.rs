@@ -204,6 +204,56 @@ fn the_label_is_found_by_name_position_or_custom() {
 }
 
 #[test]
+fn names_that_are_numbers_are_told_from_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let rows = "5.5,3.1,0\n4.5,2.2,1\n".repeat(10);
+    let write =
+        |name: &str, first: &str| std::fs::write(place.join(name), format!("{first}\n{rows}")).unwrap();
+    write("counted.csv", "0,1,2");
+    write("years.csv", "1990,1995,2010");
+    write("odd.csv", "1990,1980,2010");
+    write("row.csv", "5,3,1");
+    let options = "--model tree --arity 2 --depth 2";
+    let cases = [
+        (
+            "counted.csv",
+            20,
+            "counted.csv: the first line, \"0,1,2\", is taken for the names of the columns; if it is a row, say --header no\n",
+        ),
+        (
+            "years.csv",
+            20,
+            "years.csv: the first line, \"1990,1995,2010\", is taken for the names of the columns; if it is a row, say \
+             --header no\n",
+        ),
+        ("counted.csv --header yes", 20, ""),
+        ("odd.csv --header yes", 20, ""),
+        ("row.csv", 21, ""),
+    ];
+    for (words, rows, remark) in cases {
+        let output = run(place, &format!("train {words} {options} --json"));
+        assert_eq!(text(&output.stderr), remark, "{words}");
+        let value = json(&text(&output.stdout));
+        assert_eq!(value["train_rows"], rows, "{words}");
+    }
+    // A tree tells two classes apart: a row of names would be a third.
+    let (code, message) = bad(place, &format!("train odd.csv {options}"));
+    let remark = "odd.csv: the first line is taken for a row, though no other has its label \"2010\"; if it names the \
+                  columns, say --header yes\n";
+    assert_eq!(
+        (code, message.as_str()),
+        (
+            1,
+            format!("{remark}error: a tree tells two classes apart, and there are 3: use a grove\n").as_str()
+        )
+    );
+    // A model knows its columns by name, so that its rows need no guess.
+    good(place, &format!("train odd.csv --header yes {options} -o m.gw"));
+    assert_eq!(good(place, "predict m.gw odd.csv"), good(place, "predict m.gw odd.csv --header yes"));
+}
+
+#[test]
 fn rows_are_put_aside_and_folded() {
     let folder = tempfile::tempdir().unwrap();
     write_people(&folder.path().join("people.csv"), true);

@@ -91,6 +91,8 @@ pub struct Dataset {
     pub source: String,
     /// Under what terms they may be used, as far as known; empty for a file of the user's.
     pub licence: String,
+    /// What was found out in doubt, in a sentence for the user.
+    pub note: Option<String>,
 }
 
 impl Dataset {

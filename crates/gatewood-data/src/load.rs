@@ -30,6 +30,8 @@ pub struct FileRows {
     pub label: Option<(String, Column)>,
     /// How the columns make an image, if they do.
     pub image: Option<ImageShape>,
+    /// What was found out in doubt, in a sentence for the user.
+    pub note: Option<String>,
 }
 
 /// Names that a label usually has.
@@ -59,6 +61,7 @@ pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
         encode,
         source: format!("{}, label \"{name}\"", spec.text),
         licence: String::new(),
+        note: rows.note.map(|note| format!("{}: {note}", spec.text)),
     })
 }
 
@@ -134,7 +137,7 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
         Source::File(path) => path.to_str().ok_or_else(|| Error::io("the file's name is not text"))?,
         _ => "-",
     };
-    let RawRows { mut table, label: apart } = read_rows(source, &read)?;
+    let RawRows { mut table, label: apart, mut note } = read_rows(source, &read)?;
     // Rows to predict may come without their label; then a column at its position is another one.
     let may_have_label = table.is_named() || read.width.is_none_or(|width| table.columns() > width);
     let column = match (&label, &apart) {
@@ -153,7 +156,25 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
     if table.columns() == 0 {
         return Err(no_columns(source));
     }
-    Ok(FileRows { table, label, image: None })
+    if let (None, false, Some((name, column))) = (read.header, table.is_named(), &label) {
+        note = note.or_else(|| first_is_alone(name, column));
+    }
+    Ok(FileRows { table, label, image: None, note })
+}
+
+/// Tells when the first row is the only one of its class, and each other class has several: perhaps it is a line of
+/// names that are numbers.
+fn first_is_alone(name: &str, label: &Column) -> Option<String> {
+    let labels = Labels::from_column(name, label).ok()?;
+    let counts = labels.counts();
+    let first = *labels.codes().first()? as usize;
+    let is_alone = (0..counts.len()).all(|class| (class == first) == (counts[class] == 1));
+    (is_alone && labels.len() >= 10).then(|| {
+        format!(
+            "the first line is taken for a row, though no other has its label \"{}\"; if it names the columns, say --header yes",
+            labels.classes()[first]
+        )
+    })
 }
 
 fn no_columns(source: &str) -> Error {
@@ -227,7 +248,12 @@ fn special_file(path: &Path) -> Result<Option<FileRows>> {
         let pla = read_pla(&mut reader).map_err(at)?;
         let values: Vec<u8> = pla.classes.iter().map(|&class| class as u8).collect();
         let table = Table::from_bits(pla.bits).with_names(pla.inputs).map_err(at)?;
-        return Ok(Some(FileRows { table, label: Some((pla.output, numbers(&values)?)), image: None }));
+        return Ok(Some(FileRows {
+            table,
+            label: Some((pla.output, numbers(&values)?)),
+            image: None,
+            note: None,
+        }));
     }
     if matches!(start, [0, 0, 8, 1..=4, ..]) {
         let images = read_idx(&mut reader).map_err(at)?;
@@ -259,7 +285,7 @@ fn special_file(path: &Path) -> Result<Option<FileRows>> {
             }
             None => None,
         };
-        return Ok(Some(FileRows { table, label, image }));
+        return Ok(Some(FileRows { table, label, image, note: None }));
     }
     if bare.ends_with(".bin") {
         let mut images = Cifar::default();
@@ -270,6 +296,7 @@ fn special_file(path: &Path) -> Result<Option<FileRows>> {
             table,
             label: Some(("label".into(), numbers(&images.labels)?)),
             image: Some(shape),
+            note: None,
         }));
     }
     Ok(None)

@@ -87,7 +87,7 @@ pub(crate) struct FetchArgs {
 pub(crate) fn run(command: &Command, terminal: &Terminal) -> Result<()> {
     match command {
         Command::List(args) => list(args),
-        Command::Info(args) => info(args),
+        Command::Info(args) => info(args, terminal),
         Command::Make(args) => make(args, terminal),
         Command::Fetch(args) => run_fetch(args, terminal),
     }
@@ -163,8 +163,9 @@ fn list(args: &ListArgs) -> Result<()> {
     print(&text)
 }
 
-fn info(args: &InfoArgs) -> Result<()> {
+fn info(args: &InfoArgs, terminal: &Terminal) -> Result<()> {
     let dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
+    dataset.note.iter().for_each(|note| terminal.remark(note));
     let (encoder, report) = Encoder::fit(&dataset.train.table, &dataset.encode)?;
     if args.json {
         let columns: Vec<_> = report
@@ -316,6 +317,7 @@ fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
         )));
     }
     let dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
+    dataset.note.iter().for_each(|note| terminal.remark(note));
     let split = match (args.test, &dataset.test) {
         (false, _) => &dataset.train,
         (true, Some(test)) => test,

@@ -1,21 +1,19 @@
 //! `gatewood eval`: a model's predictions beside the labels.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
-use super::sources::{SourceArgs, data_spec};
+use super::sources::{ModelArgs, data_spec};
 use crate::terminal::{Grid, count, print, share};
 use anyhow::Result;
-use gatewood::model::{Metrics, Model};
+use gatewood::model::Metrics;
 use gatewood_data::load_labelled;
 use serde_json::json;
 
 /// Which model, which rows.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A model file
-    #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    #[command(flatten)]
+    model: ModelArgs,
 
     /// Rows with their label: a file, "-", or a named set, of which the test rows are taken
     #[arg(value_name = "DATA")]
@@ -24,22 +22,14 @@ pub(crate) struct Args {
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
-
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-
-    #[command(flatten)]
-    source: SourceArgs,
 }
 
 /// Runs `gatewood eval`.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let model = Model::load(&args.model)?;
-    let rows =
-        load_labelled(&data_spec(&args.data)?, &args.source.load_options_for(&model), model.classes())?;
+    let (model, options) = args.model.load()?;
+    let rows = load_labelled(&data_spec(&args.data)?, &options, model.classes())?;
     let started = Instant::now();
-    let prediction = model.predict(&rows.table, args.threads)?;
+    let prediction = model.predict(&rows.table, args.model.threads)?;
     let predict_seconds = started.elapsed().as_secs_f64();
     let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;
     if args.json {

@@ -3,18 +3,16 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::sources::{SourceArgs, data_spec};
+use super::sources::{ModelArgs, data_spec};
 use crate::terminal::{OutputFile, Usage};
 use anyhow::{Result, bail};
-use gatewood::model::Model;
 use gatewood_data::load_unlabelled;
 
 /// Which model, which rows, where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A model file
-    #[arg(value_name = "MODEL")]
-    model: PathBuf,
+    #[command(flatten)]
+    model: ModelArgs,
 
     /// Raw rows: a file, "-", or a named set, of which the test rows are taken. The label need not be there
     #[arg(value_name = "DATA")]
@@ -27,20 +25,13 @@ pub(crate) struct Args {
     /// Also give the probability of each class
     #[arg(long)]
     proba: bool,
-
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-
-    #[command(flatten)]
-    source: SourceArgs,
 }
 
 /// Runs `gatewood predict`: a line `row,class` for each row, counted from 1.
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let model = Model::load(&args.model)?;
-    let table = load_unlabelled(&data_spec(&args.data)?, &args.source.load_options_for(&model))?;
-    let prediction = model.predict(&table, args.threads)?;
+    let (model, options) = args.model.load()?;
+    let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
+    let prediction = model.predict(&table, args.model.threads)?;
     if args.proba && prediction.width().is_none() {
         bail!(Usage("a single tree says a class and no probability; leave --proba out".into()));
     }

@@ -33,6 +33,34 @@ pub(crate) struct SourceArgs {
     pub(crate) skip: usize,
 }
 
+/// A model, and how rows for it are read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// A model file
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// Threads to use [default: one a core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) threads: usize,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+impl ModelArgs {
+    /// The model, and how to load rows for it: its columns hold what they held in training.
+    pub(crate) fn load(&self) -> Result<(Model, LoadOptions)> {
+        let model = Model::load(&self.model)?;
+        let options = LoadOptions {
+            folders: self.source.folders(),
+            label: self.source.label.clone().or_else(|| model.label().map(str::to_owned)),
+            read: self.source.read_options(ReadOptions::for_encoder(model.encoder())),
+        };
+        Ok((model, options))
+    }
+}
+
 fn delimiter(text: &str) -> Result<u8, String> {
     match (text, text.as_bytes()) {
         ("comma", _) => Ok(b','),
@@ -67,15 +95,6 @@ impl SourceArgs {
             folders: self.folders(),
             label: self.label.clone(),
             read: self.read_options(ReadOptions::default()),
-        }
-    }
-
-    /// How to load rows for a model: its columns hold what they held in training.
-    pub(crate) fn load_options_for(&self, model: &Model) -> LoadOptions {
-        LoadOptions {
-            folders: self.folders(),
-            label: self.label.clone().or_else(|| model.label().map(str::to_owned)),
-            read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }
     }
 }

@@ -114,6 +114,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     }
     let started = Instant::now();
     let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
+    dataset.note.iter().for_each(|note| terminal.remark(note));
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
     if let Some(test) = &args.test {
         let mut options = args.source.load_options();

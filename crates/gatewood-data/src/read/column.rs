@@ -3,6 +3,8 @@
 //! The fields are kept as codes of distinct texts, so what a column holds is decided at its end, from each distinct
 //! text once. Only a column of very many distinct numbers is turned into plain numbers on the way.
 
+use std::ops::BitOr;
+
 use gatewood::encode::{Codes, Column, Kind, Numbers, Strings, Texts, parse_date};
 
 use super::dictionary::{Dictionary, Known};
@@ -101,7 +103,7 @@ impl ColumnBuilder {
     }
 
     /// Appends fields that a [`Look`] at this column found codes for.
-    pub(crate) fn extend_codes<T: Copy + Ord + Into<u32>>(&mut self, fields: &[T]) {
+    pub(crate) fn extend_codes<T: Copy + BitOr<Output = T> + Into<u32>>(&mut self, fields: &[T]) {
         match &mut self.state {
             State::Coded(codes, _) => codes.extend_from_slice(fields),
             State::Plain { values, coded } => {

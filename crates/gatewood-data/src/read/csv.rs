@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use gatewood::encode::Table;
 use gatewood::{Error, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,8 +10,8 @@ use super::batch::Batch;
 use super::column::{ColumnBuilder, Look};
 use super::piece::{OddField, Piece};
 use super::records::Records;
-use super::sniff;
-use super::table::ReadOptions;
+use super::sniff::{self, Heading};
+use super::table::{RawRows, ReadOptions};
 use super::text::{LONGEST, Pace, Text};
 
 /// Threads that are of use.
@@ -22,13 +21,13 @@ const MOST_THREADS: usize = 16;
 const TASK: usize = 1 << 14;
 
 /// Reads delimited text. Errors name line, column and text; the caller puts the file before them.
-pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<Table> {
+pub(crate) fn read_csv(reader: &mut dyn Read, options: &ReadOptions) -> Result<RawRows> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     read_csv_at(reader, options, Pace::default(), threads)
 }
 
 /// As [`read_csv`], so much text at a time by so many threads.
-fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads: usize) -> Result<Table> {
+fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads: usize) -> Result<RawRows> {
     let mut text = Text::new(reader, pace);
     text.read_on()?;
     // To tell how the text is written takes two lines.
@@ -56,8 +55,21 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     if matches!(delimiter, b'\n' | b'\r' | b'"') {
         return Err(Error::setting("a line end or a quote cannot be the delimiter"));
     }
-    let header = options.header.unwrap_or_else(|| sniff::has_header(start, delimiter, text.ended));
-    let mut records = Records::new(options, delimiter, header, line);
+    let heading = match options.header {
+        Some(true) => Heading::Names,
+        Some(false) => Heading::Row,
+        None => sniff::heading(start, delimiter, text.ended, options.kinds.keys()),
+    };
+    let note = (heading == Heading::PerhapsNames).then(|| {
+        let names = start.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty());
+        let names = String::from_utf8_lossy(names.unwrap_or_default().trim_ascii()).into_owned();
+        let cut: String = names.chars().take(40).collect();
+        let more = if cut.len() < names.len() { "…" } else { "" };
+        format!(
+            "the first line, \"{cut}{more}\", is taken for the names of the columns; if it is a row, say --header no"
+        )
+    });
+    let mut records = Records::new(options, delimiter, heading != Heading::Row, line);
     let mut batch = Batch::default();
     records.fill(&mut text, &mut batch);
     let columns = records.columns();
@@ -74,7 +86,8 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     loop {
         reading.read_batches(&mut text, &mut batch, any_pieces)?;
         if batch.rows() == 0 || text.is_used_up() {
-            return reading.records.finish(reading.columns);
+            let table = reading.records.finish(reading.columns)?;
+            return Ok(RawRows { table, label: None, note });
         }
         reading.read_pieces(&mut text)?;
         reading.records.fill(&mut text, &mut batch);
@@ -243,7 +256,7 @@ mod tests {
         let pace = Pace { part: 40, piece: piece.max(1), together };
         let options = ReadOptions { delimiter: Some(b','), header: Some(false), ..ReadOptions::default() };
         let table = read_csv_at(&mut text.as_bytes(), &options, pace, threads);
-        table.map(|table| format!("{table:?}")).map_err(|error| error.to_string())
+        table.map(|rows| format!("{rows:?}")).map_err(|error| error.to_string())
     }
 
     /// Fields of the kinds a column may hold, the usual ones more often.

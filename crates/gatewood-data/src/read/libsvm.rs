@@ -72,7 +72,7 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
     })?;
     drop(lines_of_rows);
     let table = table(features, rows, options)?;
-    Ok(RawRows { table, label: Some(("label".to_owned(), label)) })
+    Ok(RawRows { table, label: Some(("label".to_owned(), label)), note: None })
 }
 
 /// Adds one `position:value` pair.

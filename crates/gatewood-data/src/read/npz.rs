@@ -171,5 +171,5 @@ fn choose(mut arrays: Vec<(String, Array)>, options: &ReadOptions) -> Result<Raw
         }
         _ => None,
     };
-    Ok(RawRows { table, label })
+    Ok(RawRows { table, label, note: None })
 }

@@ -5,7 +5,7 @@
 //! are the same as when all fields come one after the other. A piece with anything unusual in it (an empty line, too
 //! few fields) is left to [`super::records`].
 
-use std::ops::Range;
+use std::ops::{BitOr, Range};
 
 use super::batch::trim;
 use super::column::{ColumnBuilder, Look, Misfit};
@@ -190,7 +190,7 @@ impl Piece {
         }
     }
 
-    fn append_codes<T: Copy + Ord + Into<u32>>(
+    fn append_codes<T: Copy + BitOr<Output = T> + Into<u32>>(
         &self,
         column: usize,
         codes: &[T],

@@ -56,37 +56,121 @@ pub(crate) fn delimiter(text: &[u8], last: bool) -> u8 {
     close.map_or(b',', |index| DELIMITERS[index])
 }
 
-/// Whether the first record names the columns.
+/// What the first record is taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heading {
+    /// The names of the columns.
+    Names,
+    /// The names of the columns, though they are numbers, and the columns hold numbers too.
+    PerhapsNames,
+    /// A row.
+    Row,
+}
+
+/// Whether the first record names the columns; `expected` are the names they have, where those are known.
 ///
-/// It does when its fields are distinct and none of them is a number, a date or a gap; and when below one of them are
-/// numbers or dates, or no field comes again below itself.
-pub(crate) fn has_header(text: &[u8], delimiter: u8, last: bool) -> bool {
+/// A record without numbers, dates and gaps does when its fields are distinct, and below one of them are numbers or
+/// dates, or no field comes again below itself. One with whole numbers among its fields does when they are distinct,
+/// and
+/// - a text is above numbers, or a number above texts, or
+/// - the numbers count up from 0 or 1, or at least ascend where the last column has few values, and the fields do not
+///   come again below themselves.
+pub(crate) fn heading<'n>(
+    text: &[u8],
+    delimiter: u8,
+    last: bool,
+    mut expected: impl ExactSizeIterator<Item = &'n String>,
+) -> Heading {
     let records: Vec<Vec<String>> = records(text, delimiter, last, |fields| {
         fields.iter().take(FIELDS).map(|field| shown(text, *field)).collect()
     });
-    let Some((first, rest)) = records.split_first() else { return false };
-    let is_value = |field: &str| number(field).is_some() || parse_date(field).is_some();
+    let Some((first, rest)) = records.split_first() else { return Heading::Row };
     let distinct: HashSet<&String> = first.iter().collect();
     // One empty name is usual: the column of row names that some programs write.
     let empty = first.iter().filter(|field| field.is_empty()).count();
     let gaps = first.iter().filter(|field| is_missing(field)).count();
-    if first.iter().any(|field| is_value(field)) || gaps > empty || empty > 1 || distinct.len() != first.len()
-    {
-        return false;
+    if gaps > empty || empty > 1 || distinct.len() != first.len() {
+        return Heading::Row;
     }
-    let below = |column: usize| {
-        rest.iter().filter_map(move |record| record.get(column)).filter(|field| !is_missing(field))
-    };
-    let values_below = |column: usize| {
-        let mut fields = below(column).peekable();
-        fields.peek().is_some() && fields.all(|field| is_value(field))
-    };
-    let comes_again = |column: usize| below(column).any(|field| *field == first[column]);
-    if (0..first.len()).any(values_below) {
-        return true;
+    let is_known = expected.len() > 0;
+    if is_known && expected.all(|name| distinct.contains(name)) {
+        return Heading::Names;
+    }
+    let columns: Vec<Below<'_>> = (0..first.len()).map(|column| Below::new(first, rest, column)).collect();
+    if first.iter().any(|field| is_value(field)) {
+        // Rows for a model without these names are not looked at that closely.
+        return if is_known { Heading::Row } else { numbered(first, &columns) };
+    }
+    if columns.iter().any(|below| below.all_values) {
+        return Heading::Names;
     }
     let like_a_name = |field: &String| field.len() <= 64 && field.split_whitespace().count() <= 6;
-    !rest.is_empty() && first.iter().all(like_a_name) && !(0..first.len()).any(comes_again)
+    let is_new = !columns.iter().any(|below| below.comes_again);
+    if !rest.is_empty() && first.iter().all(like_a_name) && is_new { Heading::Names } else { Heading::Row }
+}
+
+fn is_value(field: &str) -> bool {
+    number(field).is_some() || parse_date(field).is_some()
+}
+
+/// What is below a field of the first record.
+struct Below<'a> {
+    field: &'a str,
+    /// Fields are there, and all are numbers or dates.
+    all_values: bool,
+    /// Fields are there, and none is a number or a date.
+    all_texts: bool,
+    /// The field itself is among them.
+    comes_again: bool,
+    /// There are at least ten, and each comes about five times.
+    is_class: bool,
+}
+
+impl<'a> Below<'a> {
+    fn new(first: &'a [String], rest: &[Vec<String>], column: usize) -> Self {
+        let fields: Vec<&String> =
+            rest.iter().filter_map(|record| record.get(column)).filter(|field| !is_missing(field)).collect();
+        let values = fields.iter().filter(|field| is_value(field)).count();
+        let distinct: HashSet<&&String> = fields.iter().collect();
+        Self {
+            field: &first[column],
+            all_values: !fields.is_empty() && values == fields.len(),
+            all_texts: !fields.is_empty() && values == 0,
+            comes_again: distinct.contains(&&first[column]),
+            is_class: fields.len() >= 10 && distinct.len() * 5 <= fields.len(),
+        }
+    }
+}
+
+/// Whether a first record with numbers in it names the columns.
+fn numbered(first: &[String], columns: &[Below<'_>]) -> Heading {
+    let is_text = |below: &&Below<'_>| !is_value(below.field) && !is_missing(below.field);
+    // Names are whole numbers, written as such: no sign, no zeros before them.
+    let whole = |field: &str| field.parse::<u32>().ok().filter(|number| number.to_string() == field);
+    let numbers: Vec<u32> =
+        first.iter().filter(|field| is_value(field)).map_while(|field| whole(field)).collect();
+    let are_whole = numbers.len() == first.iter().filter(|field| is_value(field)).count();
+    let texts_are_new = columns.iter().filter(is_text).all(|below| !below.comes_again);
+    if !are_whole || !texts_are_new {
+        return Heading::Row;
+    }
+    let is_other = |below: &Below<'_>| {
+        if is_text(&below) { below.all_values } else { whole(below.field).is_some() && below.all_texts }
+    };
+    if columns.iter().any(is_other) {
+        return Heading::Names;
+    }
+    let any_class_text = columns.iter().filter(is_text).any(|below| below.is_class);
+    let counts_up = numbers[0] <= 1 && numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    let again = columns.iter().filter(|below| below.comes_again).count();
+    let ascends = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+    let label_is_new = columns.last().is_some_and(|below| below.is_class && !below.comes_again);
+    let enough = numbers.len() >= 3 || any_class_text;
+    if enough && ((counts_up && again * 2 < columns.len()) || (ascends && label_is_new)) {
+        Heading::PerhapsNames
+    } else {
+        Heading::Row
+    }
 }
 
 #[cfg(test)]
@@ -116,7 +200,48 @@ mod tests {
         ];
         for (text, expected, header) in cases {
             assert_eq!(delimiter(text.as_bytes(), true), expected, "{text}");
-            assert_eq!(has_header(text.as_bytes(), expected, true), header, "{text}");
+            let heading = heading(text.as_bytes(), expected, true, [].iter());
+            assert_eq!(heading, if header { Heading::Names } else { Heading::Row }, "{text}");
         }
+    }
+
+    #[test]
+    fn names_that_are_numbers() {
+        let classes = |line: &str| line.repeat(6);
+        let numbers = classes("5.5,3.1,0\n4.5,2.2,1\n");
+        let flowers = classes("5.1,3.5,setosa\n4.9,3.0,virginica\n");
+        let cases = [
+            // A text above numbers, a number above texts.
+            ("0,1,label\n", &numbers, Heading::Names),
+            ("1,2,3\n", &flowers, Heading::Names),
+            ("1990,1991,label\n", &numbers, Heading::Names),
+            // Numbers above numbers.
+            ("0,1,2\n", &numbers, Heading::PerhapsNames),
+            ("1,2,3\n", &numbers, Heading::PerhapsNames),
+            ("1990,1995,2010\n", &numbers, Heading::PerhapsNames),
+            ("0,1,class\n", &flowers, Heading::PerhapsNames),
+            // Rows.
+            ("5.0,3.3,1\n", &numbers, Heading::Row),
+            ("5,3,1\n", &numbers, Heading::Row),
+            ("1990,1995,1\n", &numbers, Heading::Row),
+            ("1990,1980,2\n", &numbers, Heading::Row),
+            ("0,1,1\n", &numbers, Heading::Row),
+            ("-1,0,1\n", &numbers, Heading::Row),
+            ("00,01,02\n", &numbers, Heading::Row),
+            ("5,3,setosa\n", &flowers, Heading::Row),
+            ("0,1,setosa\n", &flowers, Heading::Row),
+            ("?,1,class\n", &flowers, Heading::Row),
+        ];
+        for (first, rest, expected) in cases {
+            let text = format!("{first}{rest}");
+            assert_eq!(heading(text.as_bytes(), b',', true, [].iter()), expected, "{first}");
+        }
+        // Names that are known need no guess.
+        let text = format!("7,3,5\n{numbers}");
+        let names = ["3", "7"].map(str::to_owned);
+        assert_eq!(heading(text.as_bytes(), b',', true, names.iter()), Heading::Names);
+        let others = ["column_1", "column_2"].map(str::to_owned);
+        let text = format!("0,1,2\n{numbers}");
+        assert_eq!(heading(text.as_bytes(), b',', true, others.iter()), Heading::Row);
     }
 }

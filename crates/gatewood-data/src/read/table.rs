@@ -64,6 +64,15 @@ pub struct RawRows {
     pub table: Table,
     /// The label with its name, where the format sets one apart: libsvm, and numpy files with an array `y`.
     pub label: Option<(String, Column)>,
+    /// What was found out in doubt, in a sentence for the user.
+    pub note: Option<String>,
+}
+
+impl RawRows {
+    /// Columns of which none is set apart.
+    fn without_label(table: Table) -> Self {
+        Self { table, label: None, note: None }
+    }
 }
 
 /// Reads a file of rows; `-` is standard input. Files may be packed with gzip, xz or zstandard.
@@ -74,7 +83,7 @@ pub struct RawRows {
 /// When the file cannot be read or does not hold rows; the message names the file, and the line and column where it
 /// can.
 pub fn read_table(source: &str, options: &ReadOptions) -> Result<Table> {
-    let RawRows { table, label } = read_rows(source, options)?;
+    let RawRows { table, label, .. } = read_rows(source, options)?;
     let Some(label) = label else { return Ok(table) };
     let columns =
         (0..table.columns()).map(|column| (table.name(column).into_owned(), as_column(&table, column)));
@@ -99,7 +108,7 @@ pub fn read_rows(source: &str, options: &ReadOptions) -> Result<RawRows> {
         // Read from its place, not through memory.
         drop(reader);
         let table = super::parquet::read_parquet(file).map_err(|error| error.at(place))?;
-        return Ok(RawRows { table, label: None });
+        return Ok(RawRows::without_label(table));
     }
     read_rows_from(&mut *reader, place, options).map_err(|error| error.at(place))
 }
@@ -138,18 +147,16 @@ pub fn read_rows_from(reader: &mut dyn BufRead, name: &str, options: &ReadOption
             if bare_name(name).ends_with(".tsv") {
                 options.delimiter = options.delimiter.or(Some(b'\t'));
             }
-            Ok(RawRows { table: csv::read_csv(&mut { reader }, &options)?, label: None })
+            csv::read_csv(&mut { reader }, &options)
         }
         Format::Libsvm => libsvm::read_libsvm(reader, options),
-        Format::Npy => {
-            Ok(RawRows { table: npy::read_npy(&mut { reader }, true)?.into_table()?, label: None })
-        }
+        Format::Npy => Ok(RawRows::without_label(npy::read_npy(&mut { reader }, true)?.into_table()?)),
         Format::Npz => npz::read_npz(reader, options),
-        Format::Arrow => Ok(RawRows { table: arrow::read_arrow(reader)?, label: None }),
+        Format::Arrow => arrow::read_arrow(reader).map(RawRows::without_label),
         Format::Parquet => {
             let mut bytes = Vec::new();
             read_whole(&mut { reader }, &mut bytes)?;
-            parquet_table(bytes).map(|table| RawRows { table, label: None })
+            parquet_table(bytes).map(RawRows::without_label)
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { part: 1 << 18, piece: 1 << 17, together: 1 << 20 }
+        Self { part: 1 << 18, piece: 1 << 16, together: 1 << 20 }
     }
 }
 

@@ -125,6 +125,7 @@ fn dataset(
         encode,
         source: info.split.into(),
         licence: info.licence.into(),
+        note: None,
     })
 }
 

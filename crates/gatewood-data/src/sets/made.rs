@@ -81,5 +81,6 @@ fn dataset(
         encode: EncodeSettings::keep_all(1),
         source: info.split.into(),
         licence: info.licence.into(),
+        note: None,
     })
 }

@@ -105,6 +105,7 @@ pub(super) fn table(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>)
         encode,
         source: info.split.into(),
         licence: info.licence.into(),
+        note: None,
     })
 }
 
@@ -149,6 +150,7 @@ pub(super) fn pmlb(name: &str, mut options: Options<'_>, place: &Place<'_>) -> R
         encode: EncodeSettings::default(),
         source: "a fifth of every class is put aside for testing, by seed 0".into(),
         licence: "PMLB is under the MIT licence; the set has terms of its own".into(),
+        note: None,
     })
 }
 

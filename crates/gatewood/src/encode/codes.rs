@@ -1,5 +1,7 @@
 //! Compact storage of one column: codes of one, two or four bytes, and the dictionary they point into.
 
+use std::ops::BitOr;
+
 /// One small number per row: the position of the row's value in a list of distinct values.
 ///
 /// Takes one byte a row while there are at most 256 values, two up to 65,536, then four.
@@ -55,13 +57,14 @@ impl Codes {
     }
 
     /// Appends rows, widening the codes when needed.
-    pub fn extend_from_slice<T: Copy + Ord + Into<u32>>(&mut self, rows: &[T]) {
+    pub fn extend_from_slice<T: Copy + BitOr<Output = T> + Into<u32>>(&mut self, rows: &[T]) {
         let Some(&first) = rows.first() else { return };
-        let most: u32 = rows.iter().fold(first, |most, &code| most.max(code)).into();
+        // As many digits as the largest has.
+        let digits: u32 = rows.iter().fold(first, |digits, &code| digits | code).into();
         let rows = rows.iter().map(|&code| code.into());
         match self {
-            Self::U8(codes) if most < 1 << 8 => codes.extend(rows.map(|code| code as u8)),
-            Self::U16(codes) if most < 1 << 16 => codes.extend(rows.map(|code| code as u16)),
+            Self::U8(codes) if digits < 1 << 8 => codes.extend(rows.map(|code| code as u8)),
+            Self::U16(codes) if digits < 1 << 16 => codes.extend(rows.map(|code| code as u16)),
             Self::U32(codes) => codes.extend(rows),
             _ => rows.for_each(|code| self.push(code)),
         }

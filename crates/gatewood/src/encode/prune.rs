@@ -74,9 +74,14 @@ fn each_chunk(
     let positions = transform::locate(encoder, table)?;
     let column_bytes = table.rows().div_ceil(8).max(1);
     let together = (CHUNK_BYTES / column_bytes).clamp(WORD_BITS, 4096) / WORD_BITS * WORD_BITS;
+    let mut chunk = BitMatrix::zeros(table.rows(), encoder.bits.len().min(together))?;
     for first in (0..encoder.bits.len()).step_by(together) {
         let range = first..encoder.bits.len().min(first + together);
-        let mut chunk = BitMatrix::zeros(table.rows(), range.len())?;
+        if range.len() < chunk.columns() {
+            chunk = BitMatrix::zeros(table.rows(), range.len())?;
+        } else if first > 0 {
+            chunk.columns_mut().for_each(|column| column.fill(0));
+        }
         transform::fill(encoder, table, &positions, range, &mut chunk, parallel)?;
         look(first, &chunk);
     }
