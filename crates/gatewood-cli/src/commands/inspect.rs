@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal::{Grid, OutputFile, Usage, count, print, share};
 use anyhow::{Result, bail};
-use gatewood::circuit::NetlistSize;
+use gatewood::circuit::{NetlistSize, SimplifySettings};
 use gatewood::encode::Encoder;
 use gatewood::export::{ModelOptions, heat_map, netlist_of};
 use gatewood::model::{Circuit, Model};
@@ -109,6 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     put("gates", count(circuit.gates()));
     if let Some(luts) = &luts {
+        put("netlist", luts.say_simplified());
         put(&format!("LUT{}", luts.inputs), luts.say());
     }
     put("leaves", count(leaves.len()));
@@ -185,6 +186,9 @@ fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
 /// What a circuit takes in hardware.
 struct Luts {
     inputs: usize,
+    /// As learned, and what `export` makes of it.
+    before: NetlistSize,
+    after: NetlistSize,
     circuit: NetlistSize,
     /// With the comparisons of the encoder; nothing when they cannot be part of a circuit.
     with_encoder: Option<NetlistSize>,
@@ -192,15 +196,19 @@ struct Luts {
 
 impl Luts {
     fn count(model: &Model, inputs: usize) -> Result<Self> {
-        let size = |encoder: bool| -> gatewood::Result<NetlistSize> {
-            let options = ModelOptions { encoder, ..ModelOptions::default() };
-            Ok(netlist_of(model, &options)?.map_to_luts(inputs)?.size())
-        };
-        Ok(Self { inputs, circuit: size(false)?, with_encoder: size(true).ok() })
+        let netlist = |encoder: bool| netlist_of(model, &ModelOptions { encoder, ..ModelOptions::default() });
+        let circuit = netlist(false)?;
+        let simplified = circuit.simplify(&SimplifySettings::default())?;
+        let mapped = circuit.map_to_luts(inputs)?.size();
+        let with_encoder = netlist(true).and_then(|netlist| Ok(netlist.map_to_luts(inputs)?.size())).ok();
+        Ok(Self { inputs, before: simplified.before, after: simplified.after, circuit: mapped, with_encoder })
+    }
+
+    fn say_simplified(&self) -> String {
+        format!("{} as learned, {} simplified", size(&self.before), size(&self.after))
     }
 
     fn say(&self) -> String {
-        let size = |size: &NetlistSize| format!("{} in {} levels", count(size.luts), size.depth);
         let with_encoder = match &self.with_encoder {
             Some(with_encoder) => format!("with the encoder {}", size(with_encoder)),
             None => "the encoder not counted".into(),
@@ -211,12 +219,18 @@ impl Luts {
     fn json(&self) -> serde_json::Value {
         json!({
             "inputs": self.inputs,
+            "before": {"luts": self.before.luts, "levels": self.before.depth},
+            "after": {"luts": self.after.luts, "levels": self.after.depth},
             "luts": self.circuit.luts,
             "levels": self.circuit.depth,
             "luts_with_encoder": self.with_encoder.map(|size| size.luts),
             "levels_with_encoder": self.with_encoder.map(|size| size.depth),
         })
     }
+}
+
+fn size(size: &NetlistSize) -> String {
+    format!("{} in {} levels", count(size.luts), size.depth)
 }
 
 /// What each column is worth to the circuit, the most first.
