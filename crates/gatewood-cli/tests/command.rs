@@ -254,6 +254,18 @@ fn names_that_are_numbers_are_told_from_rows() {
 }
 
 #[test]
+fn dates_are_shown_and_written_as_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let rows = "when,y\n2020-01-01,a\n2021-06-30 12:30,b\n,a\n";
+    std::fs::write(place.join("dates.csv"), rows).unwrap();
+    let shown = good(place, "data info dates.csv");
+    assert!(shown.contains("2020-01-01, 2021-06-30 12:30"), "{shown}");
+    good(place, "data make dates.csv -o again.csv");
+    assert_eq!(std::fs::read_to_string(place.join("again.csv")).unwrap(), rows);
+}
+
+#[test]
 fn rows_are_put_aside_and_folded() {
     let folder = tempfile::tempdir().unwrap();
     write_people(&folder.path().join("people.csv"), true);

@@ -7,7 +7,7 @@ use super::predict::quoted;
 use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, picture, print, share};
 use anyhow::{Result, bail};
-use gatewood::encode::{Encoder, Kind, Table, Value};
+use gatewood::encode::{Encoder, Kind, Table, Value, show_date};
 use gatewood_data::sets::{Fetched, SETS, fetch, is_here, is_name, pmlb_sets};
 use gatewood_data::{Dataset, Folders, Split, load};
 use serde_json::json;
@@ -270,7 +270,7 @@ fn examples(table: &Table, column: usize) -> String {
 fn shown(table: &Table, row: usize, column: usize) -> String {
     match table.value(row, column) {
         Value::Missing => String::new(),
-        Value::Number(seconds) if table.kind(column) == Kind::Date => format!("{seconds} s"),
+        Value::Number(seconds) if table.kind(column) == Kind::Date => show_date(seconds),
         Value::Number(number) => number.to_string(),
         Value::Text(text) => text.to_owned(),
         Value::Pixel(byte) => byte.to_string(),

@@ -132,8 +132,14 @@ pub(super) fn weekday(seconds: f64) -> u8 {
     ((days + 3).rem_euclid(7) + 1) as u8
 }
 
-/// The moment as text, as short as it can be.
-pub(super) fn show(seconds: f64) -> String {
+/// A moment in seconds since 1970-01-01 00:00 UTC as text, as short as it can be; [`parse_date`] reads it.
+///
+/// ```
+/// use gatewood::encode::show_date;
+/// assert_eq!(show_date(951_782_400.0), "2000-02-29");
+/// assert_eq!(show_date(1e9), "2001-09-09 01:46:40");
+/// ```
+pub fn show_date(seconds: f64) -> String {
     let Civil { year, month, day, hour, minute, second } = civil(seconds);
     let date = format!("{year:04}-{month:02}-{day:02}");
     match (hour, minute, second) {
@@ -175,7 +181,7 @@ mod tests {
     proptest! {
         #[test]
         fn shown_dates_read_back(seconds in -60_000_000_000i64..250_000_000_000) {
-            prop_assert_eq!(parse_date(&show(seconds as f64)), Some(seconds as f64));
+            prop_assert_eq!(parse_date(&show_date(seconds as f64)), Some(seconds as f64));
             let tomorrow = weekday((seconds + DAY) as f64);
             prop_assert_eq!(weekday(seconds as f64) % 7 + 1, tomorrow);
         }

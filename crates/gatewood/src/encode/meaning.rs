@@ -113,7 +113,7 @@ impl Test {
     /// The test in words, of a column with this name.
     pub fn describe(&self, name: &str, is_date: bool) -> String {
         match self {
-            Self::Above(threshold) if is_date => format!("{name} > {}", date::show(*threshold)),
+            Self::Above(threshold) if is_date => format!("{name} > {}", date::show_date(*threshold)),
             Self::Above(threshold) => format!("{name} > {threshold}"),
             Self::Equals(number) => format!("{name} = {number}"),
             Self::Is(text) => format!("{name} = {text}"),

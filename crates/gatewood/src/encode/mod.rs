@@ -40,7 +40,7 @@ mod words;
 
 pub use codes::{Codes, Strings};
 pub use column::{Column, Kind, Numbers, Texts, Value};
-pub use date::parse_date;
+pub use date::{parse_date, show_date};
 pub use encoder::{Encoder, Input};
 pub use labels::Labels;
 pub use meaning::{BitMeaning, DatePart, Test};

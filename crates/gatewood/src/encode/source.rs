@@ -280,7 +280,7 @@ fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
         (Kind::Date, Value::Text(text)) => Value::Number(date::parse_date(text.trim())?),
         (Kind::Text, Value::Text(_)) => value,
         (Kind::Text, Value::Number(seconds)) if from == Kind::Date => {
-            return Some(Converted::Text(date::show(seconds)));
+            return Some(Converted::Text(date::show_date(seconds)));
         }
         (Kind::Text, Value::Number(number)) => return Some(Converted::Text(number.to_string())),
         (Kind::Pixel, Value::Pixel(_)) => value,
