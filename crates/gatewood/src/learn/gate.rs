@@ -20,6 +20,14 @@ impl LogTable {
         Self { values: (0..=rows.min(Self::LIMIT)).map(|x| x_log_x(x as u32)).collect() }
     }
 
+    /// For every part of `all`, `x log2 x` of the part and of what it leaves.
+    pub(crate) fn parted(&self, all: u32) -> Vec<i64> {
+        match self.values.get(..=all as usize) {
+            Some(values) => values.iter().zip(values.iter().rev()).map(|(part, rest)| part + rest).collect(),
+            None => (0..=all).map(|part| self.at(part) + self.at(all - part)).collect(),
+        }
+    }
+
     /// `x log2 x`.
     #[inline]
     pub fn at(&self, x: u32) -> i64 {

@@ -20,9 +20,11 @@ fn count_changed_generic<V: Vector>(
     for (start, end, out) in [(0, split, zeros), (split, changed.len(), ones)] {
         out.fill(0);
         // Both parts are whole blocks, and so whole vectors of every level.
-        and_counts_range::<V>(Some(changed), others, start, end, out);
-        // Counts of single columns are left to the caller there.
-        out[0] = popcount_generic::<V>(&changed[start..end]) as u32;
+        if others.is_empty() {
+            out[0] = popcount_generic::<V>(&changed[start..end]) as u32;
+        } else {
+            and_counts_range::<V, true>(Some(changed), others, start, end, out);
+        }
     }
 }
 

@@ -87,15 +87,16 @@ fn and_counts_generic<V: Vector>(base: Option<&[u64]>, inputs: &[&[u64]], words:
         }
     }
     let whole = words / V::WORDS * V::WORDS;
-    and_counts_range::<V>(base, inputs, 0, whole, out);
+    and_counts_range::<V, false>(base, inputs, 0, whole, out);
     if whole < words {
-        and_counts_range::<u64>(base, inputs, whole, words, out);
+        and_counts_range::<u64, false>(base, inputs, whole, words, out);
     }
 }
 
-/// Adds the counts of the words from `start` to `end`, a whole number of vectors.
+/// Adds the counts of the words from `start` to `end`, a whole number of vectors; that of the base alone only where
+/// `ALONE` says so.
 #[inline(always)]
-pub(super) fn and_counts_range<V: Vector>(
+pub(super) fn and_counts_range<V: Vector, const ALONE: bool>(
     base: Option<&[u64]>,
     inputs: &[&[u64]],
     start: usize,
@@ -104,15 +105,15 @@ pub(super) fn and_counts_range<V: Vector>(
 ) {
     match inputs.len() {
         0 => {}
-        1 => and_counts_chunks::<V, 1>(base, inputs, start, end, out),
-        2 => and_counts_chunks::<V, 2>(base, inputs, start, end, out),
-        _ => and_counts_chunks::<V, 3>(base, inputs, start, end, out),
+        1 => and_counts_chunks::<V, 1, ALONE>(base, inputs, start, end, out),
+        2 => and_counts_chunks::<V, 2, ALONE>(base, inputs, start, end, out),
+        _ => and_counts_chunks::<V, 3, ALONE>(base, inputs, start, end, out),
     }
 }
 
 /// The first `LOWER` inputs are combined in registers, the products of the others (and the base) in a buffer.
 #[inline(always)]
-fn and_counts_chunks<V: Vector, const LOWER: usize>(
+fn and_counts_chunks<V: Vector, const LOWER: usize, const ALONE: bool>(
     base: Option<&[u64]>,
     inputs: &[&[u64]],
     start: usize,
@@ -164,7 +165,9 @@ fn and_counts_chunks<V: Vector, const LOWER: usize>(
                 };
                 match members {
                     0 => lower_counts::<V, LOWER, NONE>(product, lower, vectors, out),
-                    1 => lower_counts::<V, LOWER, ONE>(product, lower, vectors, out),
+                    1 if !(ALONE && subset == 0) => {
+                        lower_counts::<V, LOWER, ONE>(product, lower, vectors, out)
+                    }
                     _ => lower_counts::<V, LOWER, MANY>(product, lower, vectors, out),
                 }
             }

@@ -66,20 +66,22 @@ fn evaluate_word<V: Vector, const ARITY: usize>(
             // SAFETY: every input holds `end` words, and `end - start` is whole vectors.
             *value = unsafe { V::load(input.as_ptr().add(at)) };
         }
-        let mut layer = [V::zero(); 16];
-        if ARITY <= 4 {
+        let result = if ARITY <= 4 {
             // Few functions are picked: half of them and a flip cost less than storing all.
             let functions = half_the_functions(values[0], values[1]);
+            let mut layer = [V::zero(); 4];
             for i in 0..1 << (ARITY - 2) {
                 layer[i] = functions[usize::from(halves[i])].xor(flips[i]);
             }
+            multiplex::<V, ARITY, 4>(&values, layer)
         } else {
             let functions = functions_of_two(values[0], values[1]);
+            let mut layer = [V::zero(); 16];
             for i in 0..1 << (ARITY - 2) {
                 layer[i] = functions[usize::from(nibbles[i])];
             }
-        }
-        let result = multiplex::<V, ARITY>(&values, layer);
+            multiplex::<V, ARITY, 16>(&values, layer)
+        };
         // SAFETY: the output holds `end` words.
         unsafe { result.store(output.as_mut_ptr().add(at)) };
     }
@@ -112,7 +114,7 @@ fn evaluate_wide<V: Vector>(table: &[u64], inputs: &[&[u64]], start: usize, end:
             for (i, picked) in layer.iter_mut().enumerate() {
                 *picked = functions[(word >> (4 * i) & 15) as usize];
             }
-            let mut value = multiplex::<V, 6>(&values, layer);
+            let mut value = multiplex::<V, 6, 16>(&values, layer);
             let mut level = 0;
             while index >> level & 1 == 1 {
                 // SAFETY: as above.
@@ -186,7 +188,10 @@ fn half_the_functions<V: Vector>(a: V, b: V) -> [V; 8] {
 
 /// Multiplexes the picked functions of inputs 0 and 1 with inputs 2 and up.
 #[inline(always)]
-pub(super) fn multiplex<V: Vector, const ARITY: usize>(values: &[V; ARITY], mut layer: [V; 16]) -> V {
+pub(super) fn multiplex<V: Vector, const ARITY: usize, const WIDTH: usize>(
+    values: &[V; ARITY],
+    mut layer: [V; WIDTH],
+) -> V {
     let mut width = 1 << (ARITY - 2);
     for value in &values[2..] {
         width /= 2;

@@ -290,6 +290,7 @@ impl Kernels {
 ///
 /// # Panics
 /// When the number of counts is not a power of two.
+#[inline]
 pub fn and_counts_to_addresses(counts: &mut [u32]) {
     assert!(counts.len().is_power_of_two());
     let mut bit = 1;

@@ -86,7 +86,7 @@ fn vote_arity<V: Vector, const ARITY: usize>(
             for i in 0..1 << (ARITY - 2) {
                 layer[i] = functions[usize::from(nibbles[gate][i])];
             }
-            outputs[gate] = multiplex::<V, ARITY>(&values, layer);
+            outputs[gate] = multiplex::<V, ARITY, 16>(&values, layer);
         }
         let functions = functions_of_two(outputs[0], outputs[1]);
         let mut carry = V::zero();

@@ -46,6 +46,8 @@ pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>)
             (least, rounds, factor) = (loss, round, factors / folds.len() as f64);
         }
     }
+    // The folds learn from all parts but one; all rows bear so many rounds more.
+    let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
     Ok((GrovePlan { rounds: rounds.min(plan.rounds), ..plan.clone() }, factor))
 }
 

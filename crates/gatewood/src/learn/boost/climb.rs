@@ -7,8 +7,8 @@
 use super::cut::Cutter;
 use super::sample::Sample;
 use crate::Result;
-use crate::bits::AlignedWords;
 use crate::bits::kernels::{HISTOGRAM_ARITY, Kernels, and_counts_to_addresses};
+use crate::bits::{AlignedWords, WORD_BITS};
 use crate::circuit::{MAX_ARITY, TruthTable};
 use crate::learn::gate::LogTable;
 use crate::random::Stream;
@@ -44,6 +44,8 @@ pub(super) struct Climber<'a> {
     path: Vec<Gate>,
     /// The number of the first gate of each level, level 1 at position 1.
     starts: Vec<usize>,
+    /// The root's address of every row of each class, where the root has so many inputs that rows are counted by it.
+    addresses: [Vec<u16>; 2],
     score: i64,
 }
 
@@ -77,6 +79,7 @@ impl<'a> Climber<'a> {
             gates: Vec::with_capacity(starts[depth + 1]),
             path: (1..=depth).map(empty).collect::<Result<_>>()?,
             starts,
+            addresses: [const { Vec::new() }; 2],
             score: 0,
         };
         for level in 1..=depth {
@@ -95,6 +98,7 @@ impl<'a> Climber<'a> {
                 climber.gates[index] = gate;
             }
         }
+        climber.note_addresses();
         climber.score = climber.cutter.score(&climber.gates[climber.gates.len() - 1].counts);
         Ok(climber)
     }
@@ -151,7 +155,12 @@ impl<'a> Climber<'a> {
                 _ => &below[level - 2].column[..],
             };
             let mut inputs = self.inputs(level, gate);
-            self.recount(&mut inputs[..arity], input, changed, &self.gates[gate].counts, &mut here.counts);
+            let known = &self.gates[gate].counts;
+            if level == depth && arity > HISTOGRAM_ARITY {
+                self.recount_root(input, changed, known, &mut here.counts);
+            } else {
+                self.recount(&mut inputs[..arity], input, changed, known, &mut here.counts);
+            }
             if level == depth {
                 score = self.cutter.score(&here.counts);
                 better = score > self.score;
@@ -172,6 +181,7 @@ impl<'a> Climber<'a> {
                 place /= self.arities[level];
                 std::mem::swap(&mut self.gates[self.starts[level + 1] + place], refitted);
             }
+            self.note_addresses();
         }
         self.path = path;
         better
@@ -208,6 +218,50 @@ impl<'a> Climber<'a> {
         }
     }
 
+    /// Brings the root's addresses up to date, where they are kept.
+    fn note_addresses(&mut self) {
+        let depth = self.arities.len();
+        let arity = self.arities[depth - 1];
+        if arity <= HISTOGRAM_ARITY {
+            return;
+        }
+        let mut addresses = std::mem::take(&mut self.addresses);
+        let inputs = self.inputs(depth, self.starts[depth]);
+        for ((class, addresses), &rows) in addresses.iter_mut().enumerate().zip(&self.sample.rows) {
+            let inputs = inputs.map(|input| input.get(class * self.sample.split..).unwrap_or_default());
+            addresses.resize(rows as usize, 0);
+            self.kernels.addresses(&inputs[..arity], addresses);
+        }
+        self.addresses = addresses;
+    }
+
+    /// Counts the root's addresses after one input changed, by the rows where that is one, or zero if those are fewer.
+    fn recount_root(&self, input: usize, changed: &[u64], known: &[Vec<u32>; 2], counts: &mut [Vec<u32>; 2]) {
+        let (zeros, ones) = changed.split_at(self.sample.split);
+        let bit = 1usize << input;
+        for (((column, addresses), known), counts) in
+            [zeros, ones].into_iter().zip(&self.addresses).zip(known).zip(counts)
+        {
+            let rows = addresses.len();
+            let flip = self.kernels.popcount(column) as usize * 2 > rows;
+            counts.fill(0);
+            for (&word, addresses) in column.iter().zip(addresses.chunks(WORD_BITS)) {
+                let mut left = if flip { !word & (!0 >> (WORD_BITS - addresses.len())) } else { word };
+                while left != 0 {
+                    let address = addresses[left.trailing_zeros() as usize] as usize;
+                    counts[address | bit] += 1;
+                    left &= left - 1;
+                }
+            }
+            for zero in (0..counts.len()).filter(|address| address & bit == 0) {
+                let one = zero | bit;
+                let (counted, both) = (counts[one], known[zero] + known[one]);
+                (counts[zero], counts[one]) =
+                    if flip { (counted, both - counted) } else { (both - counted, counted) };
+            }
+        }
+    }
+
     /// Counts the addresses of a gate of which one input changed; the changed one is put among the inputs.
     fn recount<'i>(
         &self,
@@ -217,35 +271,49 @@ impl<'a> Climber<'a> {
         known: &[Vec<u32>; 2],
         counts: &mut [Vec<u32>; 2],
     ) {
-        let arity = inputs.len();
-        if arity > HISTOGRAM_ARITY {
-            inputs[input] = changed;
-            return self.count(inputs, counts);
-        }
-        let mut others: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
-        others[..input].copy_from_slice(&inputs[..input]);
-        others[input..arity - 1].copy_from_slice(&inputs[input + 1..]);
         inputs[input] = changed;
-        let half = 1usize << (arity - 1);
-        let mut with = [[0u32; 1 << (HISTOGRAM_ARITY - 1)]; 2];
+        match inputs.len() {
+            1 => self.recount_half::<1>(inputs, input, known, counts),
+            2 => self.recount_half::<2>(inputs, input, known, counts),
+            3 => self.recount_half::<4>(inputs, input, known, counts),
+            4 => self.recount_half::<8>(inputs, input, known, counts),
+            5 => self.recount_half::<16>(inputs, input, known, counts),
+            6 => self.recount_half::<32>(inputs, input, known, counts),
+            7 => self.recount_half::<64>(inputs, input, known, counts),
+            8 => self.recount_half::<128>(inputs, input, known, counts),
+            9 => self.recount_half::<256>(inputs, input, known, counts),
+            _ => self.count(inputs, counts),
+        }
+    }
+
+    /// [`Climber::recount`] for gates of twice `HALF` addresses, the changed input being in its place.
+    fn recount_half<const HALF: usize>(
+        &self,
+        inputs: &[&[u64]],
+        input: usize,
+        known: &[Vec<u32>; 2],
+        counts: &mut [Vec<u32>; 2],
+    ) {
+        const { assert!(HALF < 1 << HISTOGRAM_ARITY) };
+        let mut others: [&[u64]; HISTOGRAM_ARITY] = [&[]; HISTOGRAM_ARITY];
+        let mut next = 0;
+        for (j, column) in inputs.iter().enumerate() {
+            // Written over by the next one where it is the changed input.
+            others[next] = column;
+            next += usize::from(j != input);
+        }
+        let mut with = [[0u32; HALF]; 2];
         let [zeros, ones] = &mut with;
-        self.kernels.count_changed(
-            changed,
-            &others[..arity - 1],
-            self.sample.split,
-            &mut zeros[..half],
-            &mut ones[..half],
-        );
+        self.kernels.count_changed(inputs[input], &others[..next], self.sample.split, zeros, ones);
         let low = (1usize << input) - 1;
         for ((with, known), counts) in with.iter_mut().zip(known).zip(counts) {
-            let with = &mut with[..half];
             and_counts_to_addresses(with);
-            let (known, counts) = (&known[..2 * half], &mut counts[..2 * half]);
+            let (known, counts) = (&known[..2 * HALF], &mut counts[..2 * HALF]);
             for (other, &with) in with.iter().enumerate() {
                 let zero = other & low | (other & !low) << 1;
                 let one = zero | 1 << input;
-                counts[one] = with;
                 counts[zero] = known[zero] + known[one] - with;
+                counts[one] = with;
             }
         }
     }

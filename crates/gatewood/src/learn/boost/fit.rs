@@ -278,16 +278,22 @@ fn learn(
         if grown.is_empty() {
             break;
         }
+        if let Some(held) = &mut held {
+            let addresses: Vec<Vec<u16>> =
+                grown.iter().map(|grown| held.addresses(&grown.tree, kernels)).collect();
+            let votes: Vec<(&VoteTree, &[u16])> = grown
+                .iter()
+                .zip(&addresses)
+                .map(|(grown, addresses)| (&grown.tree, &addresses[..]))
+                .collect();
+            held.vote(&votes, &booster.link);
+        }
         for grown in grown {
-            if let Some(held) = &mut held {
-                let addresses = held.addresses(&grown.tree, kernels);
-                held.vote(&grown.tree, &addresses);
-            }
             gates += grown.tree.gates();
             worths.push(grown.worth);
             trees.push(grown.tree);
         }
-        let (train_error, train_loss) = state.judge(|_| true);
+        let (train_error, train_loss) = state.judge();
         let mut point = CurvePoint {
             round,
             gates,
@@ -296,9 +302,8 @@ fn learn(
             validation_error: None,
             validation_loss: None,
         };
-        if let Some(held) = &mut held {
-            held.refresh(&booster.link);
-            let (error, loss) = held.judge(|_| true);
+        if let Some(held) = &held {
+            let (error, loss) = held.judge();
             (point.validation_error, point.validation_loss) = (Some(error), Some(loss));
             if (error, loss) < (best.0, best.1) {
                 best = (error, loss, trees.len(), round);

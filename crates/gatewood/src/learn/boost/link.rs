@@ -1,4 +1,4 @@
-//! From margins to probabilities, by tables, in fixed point.
+//! From margins to gradients, by tables, in fixed point.
 
 /// Bits after the point of probabilities, gradients and curvatures.
 pub(super) const POINT: u32 = 24;
@@ -12,7 +12,7 @@ pub(super) const MAX_STEP: f64 = 2.0;
 /// Log-odds beyond which a probability is taken to be at its limit.
 const LIMIT: f64 = 15.0;
 
-/// Turns margins into probabilities.
+/// Turns margins into probabilities, and those into gradients.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     /// Two classes: the probability at each margin from `-limit` on. More: `exp(-unit * difference)`.
@@ -39,14 +39,24 @@ impl Link {
         Self { logistic, exponential, limit }
     }
 
-    /// The probability of class 1.
-    #[inline]
-    pub(super) fn logistic(&self, margin: i32) -> u32 {
-        self.logistic[(margin.clamp(-self.limit, self.limit) + self.limit) as usize]
+    /// How far margins fall short of what labels ask for; `margins[c]` and `out[c]` are of class `c`, or of class 1 where
+    /// there are two.
+    pub(super) fn gradients(&self, margins: &[&mut [i32]], labels: &[u32], out: &mut [&mut [i32]]) {
+        if let ([margins], [out]) = (margins, &mut *out) {
+            for ((gradient, &margin), &label) in out.iter_mut().zip(margins.iter()).zip(labels) {
+                let place = margin.clamp(-self.limit, self.limit) + self.limit;
+                *gradient = (label * ONE) as i32 - self.logistic[place as usize] as i32;
+            }
+            return;
+        }
+        self.softmax(margins, out);
+        for (row, &label) in labels.iter().enumerate() {
+            out[label as usize][row] += ONE as i32;
+        }
     }
 
-    /// The probability of every class for a block of rows: `margins[c]` and `out[c]` are of class `c`.
-    pub(super) fn softmax(&self, margins: &[&[i32]], out: &mut [&mut [u32]]) {
+    /// Minus the probability of every class.
+    fn softmax(&self, margins: &[&mut [i32]], out: &mut [&mut [i32]]) {
         const BLOCK: usize = 256;
         let rows = margins[0].len();
         let mut exponentials = vec![[0f32; BLOCK]; margins.len()];
@@ -71,7 +81,7 @@ impl Link {
             }
             for (out, exponentials) in out.iter_mut().zip(&exponentials) {
                 for i in 0..width {
-                    out[start + i] = ((exponentials[i] * sums[i]) as u32).clamp(1, ONE - 1);
+                    out[start + i] = -((exponentials[i] * sums[i]) as i32).clamp(1, ONE as i32 - 1);
                 }
             }
         }

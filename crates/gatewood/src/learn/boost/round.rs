@@ -17,6 +17,18 @@ use crate::random::{Purpose, Stream};
 /// Words of columns that a tree chooses from, where there are as many.
 const WORDS: usize = 16;
 
+/// The number of rounds after which rows are called easy or not.
+const EARLY: usize = 20;
+
+/// The share of rows told wrongly then, below which they are easy.
+const EASY: f64 = 0.05;
+
+/// Rows that a tree is climbed on at the most where they are easy: most have next to no gradient, and more would only be
+/// the same few drawn more often.
+fn easy_sample(rows: usize) -> usize {
+    (rows / 2).max(1536)
+}
+
 /// What all rounds share.
 pub(super) struct Booster<'a> {
     pub(super) plan: GrovePlan,
@@ -47,26 +59,37 @@ impl Booster<'_> {
             self.round_of_many(round, state)?
         };
         state.note_uses(grown.iter().map(|grown| &grown.tree));
+        if round + 1 == EARLY {
+            state.easy = state.margins.len() == 1 && state.judge().0 < EASY;
+        }
         Ok(grown)
     }
 
-    /// Two classes: trees climbed side by side on samples of their own, their votes made one after the other.
+    /// Two classes: trees climbed side by side, their votes made one after the other.
+    ///
+    /// They are climbed on the same sample, since drawing and gathering one takes as long as many trials; but where rows
+    /// are kept apart, and so few, each has its own.
     fn round_of_two(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
         let trees = self.plan.trees;
+        let positions = (0..trees.min(room)).into_par_iter().with_max_len(1).map(|tree| round * trees + tree);
         let reading = &*state;
-        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = (0..trees.min(room))
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|tree| self.climb_for(0, round * trees + tree, reading))
-            .collect::<Result<_>>()?;
+        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = if self.plan.apart > 0.0 {
+            positions.map(|position| self.climb_for(0, position, reading)).collect::<Result<_>>()?
+        } else {
+            let Some((sample, _)) = self.sample(0, round * trees, reading)? else { return Ok(Vec::new()) };
+            let climb = |position| {
+                let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
+                Ok(Some((self.climb(&sample, &reading.uses, &mut stream)?, Vec::new())))
+            };
+            positions.map(climb).collect::<Result<_>>()?
+        };
         let mut grown = Vec::new();
         for (climbed, among) in climbed.into_iter().flatten() {
             let bare = self.bare(&climbed, 0)?;
             let addresses = state.addresses(&bare, self.kernels);
             let sums = state.sums(0, &addresses, bare.votes().len(), &among);
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
-            state.vote(&tree, &addresses);
-            state.refresh(&self.link);
+            state.vote(&[(&tree, &addresses)], &self.link);
             grown.push(Grown { tree, worth: climbed.worth });
         }
         Ok(grown)
@@ -91,13 +114,11 @@ impl Booster<'_> {
                 Ok(Some((Grown { tree, worth: climbed.worth }, addresses)))
             })
             .collect::<Result<_>>()?;
-        let mut trees = Vec::new();
-        for (grown, addresses) in grown.into_iter().flatten() {
-            state.vote(&grown.tree, &addresses);
-            trees.push(grown);
-        }
-        state.refresh(&self.link);
-        Ok(trees)
+        let grown: Vec<(Grown, Vec<u16>)> = grown.into_iter().flatten().collect();
+        let votes: Vec<(&VoteTree, &[u16])> =
+            grown.iter().map(|(grown, addresses)| (&grown.tree, &addresses[..])).collect();
+        state.vote(&votes, &self.link);
+        Ok(grown.into_iter().map(|(grown, _)| grown).collect())
     }
 
     /// Climbs a tree that tells the class of a margin from the others; says which rows it was climbed among, where some
@@ -108,12 +129,40 @@ impl Booster<'_> {
         position: usize,
         state: &State<'_>,
     ) -> Result<Option<(Climbed, Vec<bool>)>> {
+        let Some((sample, among)) = self.sample(margin, position, state)? else { return Ok(None) };
+        let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
+        Ok(Some((self.climb(&sample, &state.uses, &mut stream)?, among)))
+    }
+
+    /// Draws and gathers rows to tell the class of a margin from the others; says which rows they were drawn among, where
+    /// some are kept apart. None where they are all of one class.
+    fn sample(
+        &self,
+        margin: usize,
+        position: usize,
+        state: &State<'_>,
+    ) -> Result<Option<(Sample, Vec<bool>)>> {
         let among = self.among(position, state.labels.len());
-        let pulls = state.pulls(margin).enumerate();
-        let pulls = pulls.map(|(row, pull)| if among.get(row) == Some(&false) { 0 } else { pull });
         let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
-        let picks = draw(pulls, |row| state.is_of(margin, row), self.plan.sample, &mut stream);
-        Ok(self.climb(position, &picks, &state.uses)?.map(|climbed| (climbed, among)))
+        let size =
+            if state.easy { self.plan.sample.min(easy_sample(state.labels.len())) } else { self.plan.sample };
+        let pulls = state.pulls(margin);
+        let picks = if among.is_empty() {
+            draw(pulls, size, &mut stream)
+        } else {
+            let apart = |((pull, class), &among): ((u32, bool), &bool)| (pull * u32::from(among), class);
+            draw(pulls.zip(&among).map(apart), size, &mut stream)
+        };
+        Ok(self.gather(&picks, &mut stream)?.map(|sample| (sample, among)))
+    }
+
+    /// Gathers the picked rows; none where they are all of one class.
+    fn gather(&self, picks: &[Vec<u32>; 2], stream: &mut Stream) -> Result<Option<Sample>> {
+        if picks.iter().any(Vec::is_empty) {
+            return Ok(None);
+        }
+        let chosen = self.rows.choose(WORDS, stream);
+        Sample::gather(self.rows, &chosen, picks, self.kernels).map(Some)
     }
 
     /// Which rows a tree is climbed among; empty for all.
@@ -140,9 +189,9 @@ impl Booster<'_> {
                 let mut inside = vec![false; classes];
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
                 let pulls = reading.group_pulls(&inside);
-                let is_of = |row: usize| inside[reading.labels[row] as usize];
-                let picks = draw(pulls.iter().copied(), is_of, self.plan.sample, &mut stream);
-                self.climb(position, &picks, &reading.uses)
+                let picks = draw(pulls.iter().copied(), self.plan.sample, &mut stream);
+                let Some(sample) = self.gather(&picks, &mut stream)? else { return Ok(None) };
+                self.climb(&sample, &reading.uses, &mut stream).map(Some)
             })
             .collect::<Result<_>>()?;
         let mut grown = Vec::new();
@@ -161,33 +210,26 @@ impl Booster<'_> {
                 .collect();
             let Climbed { leaves, tables, worth } = climbed;
             let tree = VoteTree::new(self.plan.arities.clone(), Target::All, leaves, tables, votes)?;
-            state.vote(&tree, &addresses);
-            state.refresh(&self.link);
+            state.vote(&[(&tree, &addresses)], &self.link);
             grown.push(Grown { tree, worth });
         }
         Ok(grown)
     }
 
-    /// Climbs a tree on the picked rows; none where they are all of one class.
-    fn climb(&self, position: usize, picks: &[Vec<u32>; 2], uses: &[u32]) -> Result<Option<Climbed>> {
-        if picks.iter().any(Vec::is_empty) {
-            return Ok(None);
-        }
-        let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-        let chosen = self.rows.choose(WORDS, &mut stream);
-        let sample = Sample::gather(self.rows, &chosen, picks, self.kernels)?;
+    /// Climbs a tree on the rows of a sample.
+    fn climb(&self, sample: &Sample, uses: &[u32], stream: &mut Stream) -> Result<Climbed> {
         let columns = sample.columns.len() as u32;
         let leaves = self.plan.arities.iter().product();
         let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
-        let mut climber = Climber::new(&sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
+        let mut climber = Climber::new(sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
         let habit = Habit::new(self.plan.habit, &sample.columns, uses);
-        climber.climb(self.plan.climb, &mut stream, |stream| match &habit {
+        climber.climb(self.plan.climb, stream, |stream| match &habit {
             Some(habit) => habit.draw(stream),
             None => stream.below(columns),
         });
         let mut climbed = climber.finish();
         climbed.leaves.iter_mut().for_each(|leaf| *leaf = sample.columns[*leaf as usize]);
-        Ok(Some(climbed))
+        Ok(climbed)
     }
 
     fn bare(&self, climbed: &Climbed, margin: usize) -> Result<VoteTree> {

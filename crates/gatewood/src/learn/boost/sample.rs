@@ -1,5 +1,7 @@
 //! The rows a tree is climbed on.
 
+use rayon::prelude::*;
+
 use crate::Result;
 use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
 use crate::bits::{AlignedWords, BitView, WORD_BITS, padded_words_for, transpose_block, words_for};
@@ -82,38 +84,41 @@ impl Sample {
             .flat_map(|&word| all.columns.iter().skip(word as usize * WORD_BITS).take(WORD_BITS))
             .copied()
             .collect();
-        // Room for whole words of columns; those past the last one are never read.
-        let mut words = AlignedWords::zeros(stride.saturating_mul(chosen.len() * WORD_BITS))?;
-        let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
-        let mut targets: Vec<usize> = Vec::with_capacity(chosen.len());
-        let mut first = 0;
+        let mut words = AlignedWords::zeros(stride.saturating_mul(columns.len()))?;
         let width = |word: u32| WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
-        for &word in chosen {
-            targets.push(first);
-            first += width(word);
+        // The words of a row in groups, each with the columns it makes.
+        let mut groups: Vec<(&[u32], &mut [u64])> = Vec::new();
+        let mut rest = &mut words[..];
+        for chosen in chosen.chunks(BLOCKS) {
+            let columns: usize = chosen.iter().map(|&word| width(word)).sum();
+            let (these, others) = rest.split_at_mut(columns * stride);
+            groups.push((chosen, these));
+            rest = others;
         }
-        for (class, picks) in picks.iter().enumerate() {
-            for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
-                let at = class * split + band;
-                blocks[picks.len()..].fill([0; BLOCKS]);
-                for (chosen, targets) in chosen.chunks(BLOCKS).zip(targets.chunks(BLOCKS)) {
+        groups.into_par_iter().for_each(|(chosen, words)| {
+            let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
+            // Where fewer words are left than blocks, the first stands in for those missing.
+            let from: [usize; BLOCKS] =
+                std::array::from_fn(|block| *chosen.get(block).unwrap_or(&chosen[0]) as usize);
+            for (class, picks) in picks.iter().enumerate() {
+                for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
                     for (to, &row) in blocks.iter_mut().zip(picks) {
                         let row = &all.words[row as usize * all.width..][..all.width];
-                        for (to, &word) in to.iter_mut().zip(chosen) {
-                            *to = row[word as usize];
-                        }
-                    }
-                    kernels.transpose(&mut blocks);
-                    for (block, (&word, &first)) in chosen.iter().zip(targets).enumerate() {
-                        let targets = words[first * stride + at..].iter_mut().step_by(stride);
-                        for (target, columns) in targets.zip(&blocks[..width(word)]) {
-                            *target = columns[block];
-                        }
+                        *to = from.map(|word| row[word]);
                     }
                     blocks[picks.len()..].fill([0; BLOCKS]);
+                    kernels.transpose(&mut blocks);
+                    let mut at = class * split + band;
+                    for (block, &word) in chosen.iter().enumerate() {
+                        let words = &mut words[at..];
+                        for (column, rows) in blocks[..width(word)].iter().enumerate() {
+                            words[column * stride] = rows[block];
+                        }
+                        at += width(word) * stride;
+                    }
                 }
             }
-        }
+        });
         let rows = [picks[0].len() as u32, picks[1].len() as u32];
         Ok(Self { rows, split, stride, words, columns })
     }
@@ -137,37 +142,39 @@ impl Sample {
     }
 }
 
-/// Draws `size` rows in proportion to their weight, systematically: evenly spaced along the running sum of the weights,
-/// from a random start. `class` says which class of the sample a row belongs to.
+/// Draws `size` rows, or one less, in proportion to their weight, systematically: evenly spaced along the running sum of
+/// the weights, from a random start. Beside its weight, each row says which class of the sample it belongs to.
 pub(super) fn draw(
-    weights: impl Iterator<Item = u32> + Clone,
-    class: impl Fn(usize) -> bool,
+    rows: impl Iterator<Item = (u32, bool)> + Clone,
     size: usize,
     stream: &mut Stream,
 ) -> [Vec<u32>; 2] {
-    let total: u64 = weights.clone().map(u64::from).sum();
-    let draws = size as u64;
+    let total: u64 = rows.clone().map(|(weight, _)| u64::from(weight)).sum();
     let mut picks = [const { Vec::new() }; 2];
     if total == 0 {
         return picks;
     }
-    let (step, rest) = (total / draws, total % draws);
-    // The next draw is at `next + fraction / draws`.
-    let start = ((u128::from(stream.bits()) * u128::from(total)) >> 64) as u64 / draws;
-    let (mut next, mut fraction) = (start, stream.bits() % draws);
-    let (mut sum, mut drawn) = (0u64, 0u64);
-    for (row, weight) in weights.enumerate() {
+    // Draws before a place on the running sum are the place times `scale`, in units of 2^-36.
+    let shift = (64 - total.leading_zeros()).saturating_sub(36);
+    let scale = ((size as u128) << 36) / (u128::from(total >> shift) + 1);
+    let (scale, start) = (scale as u64, stream.bits() >> 28);
+    let mut counts = [0usize; 2];
+    picks = [const { Vec::new() }; 2].map(|_: Vec<u32>| vec![0; size + 2]);
+    let (mut sum, mut before) = (0u64, 0u64);
+    for (row, (weight, class)) in rows.enumerate() {
         sum += u64::from(weight);
-        while next < sum && drawn < draws {
-            picks[usize::from(class(row))].push(row as u32);
-            drawn += 1;
-            next += step;
-            fraction += rest;
-            if fraction >= draws {
-                fraction -= draws;
-                next += 1;
-            }
+        let drawn = ((sum >> shift) * scale + start) >> 36;
+        let times = (drawn - before) as usize;
+        before = drawn;
+        // Rows drawn never, once or twice are all alike to the processor.
+        let (picks, count) = (&mut picks[usize::from(class)], &mut counts[usize::from(class)]);
+        picks[*count] = row as u32;
+        picks[*count + 1] = row as u32;
+        if times > 2 {
+            picks[*count + 2..*count + times].fill(row as u32);
         }
+        *count += times;
     }
+    picks.iter_mut().zip(counts).for_each(|(picks, count)| picks.truncate(count));
     picks
 }

@@ -1,4 +1,4 @@
-//! What boosting knows of its rows: margins, probabilities, gradients.
+//! What boosting knows of its rows: margins and gradients.
 
 use rayon::prelude::*;
 
@@ -24,11 +24,23 @@ pub(super) const WEIGHT_ONE: u32 = 1 << 8;
 /// What a row the tree was climbed on counts for in the votes, beside rows kept apart: one part in so many.
 const CLIMBED_PART: i64 = 4;
 
+/// Rows whose probabilities, none below 2^-[`POINT`], are multiplied before a logarithm is taken.
+const LOG_ROWS: usize = 32;
+
 /// Gradient and curvature, summed over the rows of one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sums {
     pub(super) gradient: i64,
     pub(super) curvature: i64,
+}
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, gradient: i32, weight: i64) {
+        let size = u64::from(gradient.unsigned_abs());
+        self.gradient += i64::from(gradient) * weight;
+        self.curvature += ((size * (u64::from(ONE) - size)) >> POINT) as i64 * weight;
+    }
 }
 
 /// The margins of all rows of a set, and what follows from them.
@@ -40,10 +52,13 @@ pub(super) struct State<'a> {
     pub(super) weights: Vec<u32>,
     /// One list a margin.
     pub(super) margins: Vec<Vec<i32>>,
-    /// The probability of class 1, or of each class.
-    pub(super) probabilities: Vec<Vec<u32>>,
+    /// How far each margin falls short of what the row's label asks for: one less the probability of a margin's class for
+    /// rows of that class, minus it for others. Never zero, so the sign tells the label. One list a margin.
+    pub(super) gradients: Vec<Vec<i32>>,
     /// How many leaves of the trees so far read each column.
     pub(super) uses: Vec<u32>,
+    /// Whether the first rounds told nearly all rows rightly.
+    pub(super) easy: bool,
 }
 
 impl<'a> State<'a> {
@@ -53,76 +68,61 @@ impl<'a> State<'a> {
         margins: Vec<Vec<i32>>,
         link: &Link,
     ) -> Self {
-        let probabilities = margins.iter().map(|margins| vec![0; margins.len()]).collect();
+        let gradients = margins.iter().map(|margins| vec![0; margins.len()]).collect();
         let uses = vec![0; examples.bits.columns()];
-        let mut state =
-            Self { bits: examples.bits, labels: examples.labels, weights, margins, probabilities, uses };
-        state.refresh(link);
+        let mut state = Self {
+            bits: examples.bits,
+            labels: examples.labels,
+            weights,
+            margins,
+            gradients,
+            uses,
+            easy: false,
+        };
+        state.vote(&[], link);
         state
     }
 
-    /// Brings the probabilities up to date.
-    pub(super) fn refresh(&mut self, link: &Link) {
-        if let ([margins], [probabilities]) = (&self.margins[..], &mut self.probabilities[..]) {
-            let chunks = margins.par_chunks(CHUNK_ROWS).zip(probabilities.par_chunks_mut(CHUNK_ROWS));
-            chunks.for_each(|(margins, probabilities)| {
-                for (probability, &margin) in probabilities.iter_mut().zip(margins) {
-                    *probability = link.logistic(margin);
+    /// Adds the votes of trees, given the address of every row in each, and brings the gradients up to date.
+    pub(super) fn vote(&mut self, trees: &[(&VoteTree, &[u16])], link: &Link) {
+        let labels = self.labels;
+        let pieces = by_chunks(&mut self.margins).into_par_iter().zip(by_chunks(&mut self.gradients));
+        pieces.zip(labels.par_chunks(CHUNK_ROWS)).enumerate().for_each(
+            |(chunk, ((mut margins, mut gradients), labels))| {
+                let start = chunk * CHUNK_ROWS;
+                for &(tree, addresses) in trees {
+                    add_votes(tree, &addresses[start..start + labels.len()], &mut margins);
                 }
-            });
-            return;
-        }
-        let mut pieces = by_chunks(&mut self.probabilities);
-        let margins = &self.margins;
-        pieces.par_iter_mut().enumerate().for_each(|(chunk, out)| {
-            let start = chunk * CHUNK_ROWS;
-            let margins: Vec<&[i32]> =
-                margins.iter().map(|margins| &margins[start..start + out[0].len()]).collect();
-            link.softmax(&margins, out);
-        });
-    }
-
-    /// Whether a row is of the class that a margin stands for.
-    #[inline]
-    pub(super) fn is_of(&self, margin: usize, row: usize) -> bool {
-        self.labels[row] == self.class_of_margin(margin)
-    }
-
-    fn class_of_margin(&self, margin: usize) -> u32 {
-        if self.margins.len() == 1 { 1 } else { margin as u32 }
-    }
-
-    /// The size of each row's gradient for a margin.
-    pub(super) fn pulls(&self, margin: usize) -> impl Iterator<Item = u32> + Clone {
-        let class = self.class_of_margin(margin);
-        let weights = &self.weights;
-        self.probabilities[margin].iter().zip(self.labels).enumerate().map(
-            move |(row, (&probability, &label))| {
-                let pull = if label == class { ONE - probability } else { probability };
-                match weights.get(row) {
-                    Some(&weight) => ((u64::from(pull) * u64::from(weight)) >> 8) as u32,
-                    None => pull,
-                }
+                link.gradients(&margins, labels, &mut gradients);
             },
-        )
+        );
+    }
+
+    /// For each row, the size of its gradient for a margin, and whether it is of the margin's class.
+    pub(super) fn pulls(&self, margin: usize) -> impl Iterator<Item = (u32, bool)> + Clone {
+        let weights = &self.weights;
+        self.gradients[margin].iter().enumerate().map(move |(row, &gradient)| {
+            let pull = gradient.unsigned_abs();
+            let pull = match weights.get(row) {
+                Some(&weight) => ((u64::from(pull) * u64::from(weight)) >> 8) as u32,
+                None => pull,
+            };
+            (pull, gradient > 0)
+        })
     }
 
     /// The size of each row's gradient for a group of classes taken as one, which `inside` names.
-    pub(super) fn group_pulls(&self, inside: &[bool]) -> Vec<u32> {
-        let mut pulls = vec![0u32; self.labels.len()];
-        for (probabilities, _) in self.probabilities.iter().zip(inside).filter(|(_, inside)| **inside) {
-            pulls.iter_mut().zip(probabilities).for_each(|(sum, &probability)| *sum += probability);
+    pub(super) fn group_pulls(&self, inside: &[bool]) -> Vec<(u32, bool)> {
+        let mut sums = vec![0i32; self.labels.len()];
+        for (gradients, _) in self.gradients.iter().zip(inside).filter(|(_, inside)| **inside) {
+            sums.iter_mut().zip(gradients).for_each(|(sum, &gradient)| *sum += gradient);
         }
-        for (row, pull) in pulls.iter_mut().enumerate() {
-            *pull = (*pull).min(ONE);
-            if inside[self.labels[row] as usize] {
-                *pull = ONE - *pull;
-            }
-            if let Some(&weight) = self.weights.get(row) {
-                *pull = ((u64::from(*pull) * u64::from(weight)) >> 8) as u32;
-            }
-        }
-        pulls
+        let pull = |(row, sum): (usize, i32)| {
+            let pull = sum.unsigned_abs().min(ONE);
+            let weight = *self.weights.get(row).unwrap_or(&WEIGHT_ONE);
+            (((u64::from(pull) * u64::from(weight)) >> 8) as u32, inside[self.labels[row] as usize])
+        };
+        sums.into_iter().enumerate().map(pull).collect()
     }
 
     /// The root address of every row.
@@ -140,24 +140,23 @@ impl<'a> State<'a> {
     /// The sums of one margin's gradients over the rows of each address. Rows the tree was climbed on, where others
     /// were kept apart, count for [`CLIMBED_PART`].
     pub(super) fn sums(&self, margin: usize, addresses: &[u16], count: usize, climbed: &[bool]) -> Vec<Sums> {
-        let class = self.class_of_margin(margin);
+        let alike = self.weights.is_empty() && climbed.is_empty();
         let add = |mut sums: Vec<Sums>, chunk: usize| {
             let start = chunk * CHUNK_ROWS;
             let end = addresses.len().min(start + CHUNK_ROWS);
-            let rows = self.labels[start..end]
-                .iter()
-                .zip(&self.probabilities[margin][start..end])
-                .zip(&addresses[start..end]);
-            for (i, ((&label, &probability), &address)) in rows.enumerate() {
+            let rows = self.gradients[margin][start..end].iter().zip(&addresses[start..end]);
+            if alike {
+                rows.for_each(|(&gradient, &address)| {
+                    sums[address as usize].add(gradient, WEIGHT_ONE.into())
+                });
+                return sums;
+            }
+            for (i, (&gradient, &address)) in rows.enumerate() {
                 let mut weight = i64::from(*self.weights.get(start + i).unwrap_or(&WEIGHT_ONE));
                 if climbed.get(start + i) == Some(&true) {
                     weight /= CLIMBED_PART;
                 }
-                let sums = &mut sums[address as usize];
-                let gradient = i64::from(u32::from(label == class) * ONE) - i64::from(probability);
-                let curvature = (u64::from(probability) * u64::from(ONE - probability)) >> POINT;
-                sums.gradient += gradient * weight;
-                sums.curvature += curvature as i64 * weight;
+                sums[address as usize].add(gradient, weight);
             }
             sums
         };
@@ -181,49 +180,38 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Adds a tree's votes, given the address of every row.
-    pub(super) fn vote(&mut self, tree: &VoteTree, addresses: &[u16]) {
-        let mut pieces = by_chunks(&mut self.margins);
-        let pieces = pieces.par_iter_mut().zip(addresses.par_chunks(CHUNK_ROWS));
-        pieces.for_each(|(margins, addresses)| add_votes(tree, addresses, margins));
-    }
-
-    /// Of the rows that count: the share whose class is not what the margins say, and the mean of minus the logarithm
-    /// of the probability of their class.
-    pub(super) fn judge(&self, counts: impl Fn(usize) -> bool + Sync) -> (f64, f64) {
-        let rows = self.labels.len();
-        let chunks = rows.div_ceil(CHUNK_ROWS);
-        let (judged, wrong, loss) = (0..chunks)
-            .into_par_iter()
-            .map(|chunk| {
-                let mut result = (0u64, 0u64, 0i64);
-                for row in chunk * CHUNK_ROWS..rows.min((chunk + 1) * CHUNK_ROWS) {
-                    if !counts(row) {
-                        continue;
-                    }
-                    let label = self.labels[row] as usize;
-                    let (said, probability) = match &self.margins[..] {
-                        [margins] => {
-                            let one = self.probabilities[0][row];
-                            (usize::from(margins[row] > 0), if label == 1 { one } else { ONE - one })
-                        }
-                        margins => {
-                            let said = (1..margins.len()).fold(0, |best, class| {
+    /// Of the rows: the share whose class is not what the margins say, and the mean of minus the logarithm of the
+    /// probability of their class.
+    pub(super) fn judge(&self) -> (f64, f64) {
+        let chunks = self.labels.par_chunks(CHUNK_ROWS).enumerate();
+        let judge = |(chunk, labels): (usize, &[u32])| {
+            let first = chunk * CHUNK_ROWS;
+            let (mut wrong, mut loss) = (0u64, 0i64);
+            for (part, labels) in labels.chunks(LOG_ROWS).enumerate() {
+                // One logarithm for many rows: that of the product of their probabilities.
+                let mut product = 1.0;
+                for (i, &label) in labels.iter().enumerate() {
+                    let row = first + part * LOG_ROWS + i;
+                    let label = label as usize;
+                    let (said, gradient) = match (&self.margins[..], &self.gradients[..]) {
+                        ([margins], [gradients]) => (usize::from(margins[row] > 0), gradients[row]),
+                        (margins, gradients) => {
+                            let best = |best: usize, class: usize| {
                                 if margins[class][row] > margins[best][row] { class } else { best }
-                            });
-                            (said, self.probabilities[label][row])
+                            };
+                            ((1..margins.len()).fold(0, best), gradients[label][row])
                         }
                     };
-                    result.0 += 1;
-                    result.1 += u64::from(said != label);
-                    let loss = -libm::logf(probability as f32 / ONE as f32);
-                    // In fixed point, so that the sum does not depend on its order.
-                    result.2 += (loss * (1 << 20) as f32) as i64;
+                    wrong += u64::from(said != label);
+                    product *= f64::from(ONE - gradient.unsigned_abs()) * (1.0 / ONE as f64);
                 }
-                result
-            })
-            .reduce(|| (0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
-        let judged = judged.max(1) as f64;
-        (wrong as f64 / judged, loss as f64 / f64::from(1 << 20) / judged)
+                // In fixed point, so that the sum does not depend on its order.
+                loss -= (libm::log(product) * f64::from(1 << 20)) as i64;
+            }
+            (wrong, loss)
+        };
+        let (wrong, loss) = chunks.map(judge).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let rows = self.labels.len().max(1) as f64;
+        (wrong as f64 / rows, loss as f64 / f64::from(1 << 20) / rows)
     }
 }
