@@ -1,11 +1,14 @@
-//! `gatewood bench`: how fast this machine counts, learns and runs, measured in one go.
+//! `gatewood bench`: how fast this machine counts, learns and runs, measured in one go; or how fast it runs a model.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::Kernels;
 use gatewood::learn::{Ignore, TreeSettings, fit_tree, reference};
+use gatewood::model::{Circuit, Model};
+use gatewood::random::{Purpose, Stream};
 use gatewood_data::generate::{Cubes, make};
 use serde_json::{Value, json};
 
@@ -14,6 +17,8 @@ use crate::terminal::print;
 /// What to measure, and how to tell.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Measure this model instead: rows a second from packed rows to classes
+    model: Option<PathBuf>,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -37,6 +42,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut report = json!({ "simd": Kernels::best().level().name(), "threads": threads });
     let say = |text: String| if args.json { Ok(()) } else { print(&format!("{text}\n")) };
     say(format!("SIMD level {}, {threads} threads\n", Kernels::best().level().name()))?;
+    if let Some(model) = &args.model {
+        let rates = model_rates(model, &counts)?;
+        say(line("packed rows to classes", &rates, 1e6, "million rows/s"))?;
+        report["packed_rows_per_second"] = by_threads(&counts, &rates);
+        if args.json {
+            print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+        }
+        return Ok(());
+    }
 
     let ceiling: Vec<f64> = counts.iter().map(|&threads| ceiling(threads)).collect::<Result<_>>()?;
     say(line("popcount ceiling, columns in L2", &ceiling, 1e9, "billion words/s"))?;
@@ -101,6 +115,24 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
     }
     Ok(())
+}
+
+/// Rows a second from packed rows to classes, for each number of threads. The rows are random: no time depends on them.
+fn model_rates(path: &Path, counts: &[usize]) -> Result<Vec<f64>> {
+    const ROWS: usize = 1 << 17;
+    let model = Model::load(path)?;
+    let row_bytes = model.circuit().inputs().div_ceil(8);
+    let mut stream = Stream::new(0, Purpose::Generate, 0);
+    let mut bytes = vec![0u8; ROWS * row_bytes];
+    bytes.chunks_mut(8).for_each(|eight| eight.copy_from_slice(&stream.bits().to_le_bytes()[..eight.len()]));
+    let rate = |&threads: &usize| {
+        let seconds = match model.circuit() {
+            Circuit::Grove(grove) => best(10, || Ok(grove.predict_packed(ROWS, &bytes, threads)?))?,
+            Circuit::Tree(tree) => best(10, || Ok(tree.run_packed(ROWS, &bytes, threads)?))?,
+        };
+        Ok(ROWS as f64 / seconds)
+    };
+    counts.iter().map(rate).collect()
 }
 
 /// Shortest of several runs, in seconds.

@@ -1,5 +1,6 @@
 //! The matrix of bits: one packed column per input.
 
+use super::kernels::Columns;
 use super::{AlignedWords, WORD_BITS, padded_words_for, transpose_packed, words_for};
 use crate::{Error, Result};
 
@@ -260,6 +261,11 @@ impl<'a> BitView<'a> {
     pub fn column(&self, column: usize) -> &'a [u64] {
         assert!(column < self.columns, "column {column} of {}", self.columns);
         &self.words[column * self.stride..][..words_for(self.rows)]
+    }
+
+    /// The columns from a word on, as kernels take them.
+    pub(crate) fn from_word(&self, first: usize) -> Columns<'a> {
+        Columns { words: self.words, stride: self.stride, first }
     }
 
     /// One bit.

@@ -1,7 +1,7 @@
 //! Row-major packed bits to columns, a 64 by 64 block at a time.
 
-use super::WORD_BITS;
 use super::kernels::{BLOCKS, Blocks, Kernels};
+use super::{BLOCK_WORDS, WORD_BITS};
 
 /// Transposes row-major packed rows into columns.
 ///
@@ -18,28 +18,41 @@ pub fn transpose_packed(
     words: &mut [u64],
     stride: usize,
 ) {
-    assert!(columns.div_ceil(8) <= row_bytes || rows == 0);
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    assert!(columns.div_ceil(8) <= row_bytes);
     let kernels = Kernels::best();
     let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
-    for first_row in (0..rows).step_by(WORD_BITS) {
-        let count = WORD_BITS.min(rows - first_row);
-        let band = &bytes[first_row * row_bytes..][..count * row_bytes];
+    // A line of the cache for each column at a time, so that what is written stays near until the line is full.
+    const ROWS: usize = BLOCK_WORDS * WORD_BITS;
+    for (part, bytes) in bytes[..rows * row_bytes].chunks(ROWS * row_bytes).enumerate() {
         for first_column in (0..columns).step_by(BLOCKS * WORD_BITS) {
             let first_byte = first_column / 8;
             let width = (8 * BLOCKS).min(row_bytes - first_byte);
-            for (row, words) in band.chunks_exact(row_bytes).zip(&mut blocks) {
-                let mut padded = [0u8; 8 * BLOCKS];
-                padded[..width].copy_from_slice(&row[first_byte..first_byte + width]);
-                for (word, eight) in words.iter_mut().zip(padded.as_chunks().0) {
-                    *word = u64::from_le_bytes(*eight);
+            let count = (BLOCKS * WORD_BITS).min(columns - first_column);
+            for (band, bytes) in bytes.chunks(WORD_BITS * row_bytes).enumerate() {
+                let mut filled = 0;
+                for (row, words) in bytes.chunks_exact(row_bytes).zip(&mut blocks) {
+                    let mut padded = [0u8; 8 * BLOCKS];
+                    match row.get(first_byte..first_byte + 8 * BLOCKS) {
+                        Some(row) => padded.copy_from_slice(row),
+                        None => padded[..width].copy_from_slice(&row[first_byte..first_byte + width]),
+                    }
+                    for (word, eight) in words.iter_mut().zip(padded.as_chunks().0) {
+                        *word = u64::from_le_bytes(*eight);
+                    }
+                    filled += 1;
                 }
-            }
-            blocks[count..].fill([0; BLOCKS]);
-            kernels.transpose(&mut blocks);
-            let width = (BLOCKS * WORD_BITS).min(columns - first_column);
-            for j in 0..width {
-                words[(first_column + j) * stride + first_row / WORD_BITS] =
-                    blocks[j % WORD_BITS][j / WORD_BITS];
+                blocks[filled..].fill([0; BLOCKS]);
+                kernels.transpose(&mut blocks);
+                let words = &mut words[first_column * stride + part * BLOCK_WORDS + band..];
+                for block in 0..count.div_ceil(WORD_BITS) {
+                    let first = block * WORD_BITS;
+                    for (j, rows) in blocks[..WORD_BITS.min(count - first)].iter().enumerate() {
+                        words[(first + j) * stride] = rows[block];
+                    }
+                }
             }
         }
     }

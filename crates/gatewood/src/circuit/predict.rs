@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::grove_run::{CHUNK_ROWS, Scratch};
-use super::tally::Tally;
+use super::tally::{TALLY_ROWS, Tally};
 use super::{Grove, Target, VoteTree};
 use crate::bits::kernels::Kernels;
-use crate::bits::{BitMatrix, BitView, packed_row_bytes};
+use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, packed_row_bytes, transpose_packed};
 use crate::pool::in_pool;
 use crate::{Error, Result};
 
@@ -99,7 +99,8 @@ impl Grove {
         Ok(self.run(bits, threads)?.classes())
     }
 
-    /// [`Grove::predict`] for row-major packed rows, as [`BitMatrix::from_packed_rows`] takes them, a chunk at a time.
+    /// [`Grove::predict`] for row-major packed rows, as
+    /// [`BitMatrix::from_packed_rows`](crate::bits::BitMatrix::from_packed_rows) takes them, a chunk at a time.
     ///
     /// ```
     /// use gatewood::circuit::{Grove, Target, VoteTree};
@@ -123,14 +124,20 @@ impl Grove {
                 .par_chunks_mut(CHUNK_ROWS)
                 .zip(bytes.par_chunks(CHUNK_ROWS * row_bytes))
                 .try_for_each_init(
-                    || (Scratch::default(), Vec::new()),
-                    |(scratch, addresses), (classes, bytes)| {
-                        let bits = BitMatrix::from_packed_rows(classes.len(), self.inputs(), bytes)?;
-                        let mut columns: Vec<Vec<i32>> = vec![vec![0; classes.len()]; self.margins()];
-                        let mut margins: Vec<&mut [i32]> =
-                            columns.iter_mut().map(|column| &mut column[..]).collect();
-                        tally.add_all(bits.view(), 0, kernels, scratch, addresses, &mut margins);
-                        classes.copy_from_slice(&Margins { columns }.classes());
+                    || (Scratch::default(), Vec::new(), AlignedWords::zeros(BLOCK_WORDS * self.inputs())),
+                    |(scratch, addresses, words), (classes, bytes)| {
+                        let words = words.as_mut().map_err(|error| error.clone())?;
+                        let pieces = bytes.chunks(TALLY_ROWS * row_bytes);
+                        for (classes, bytes) in classes.chunks_mut(TALLY_ROWS).zip(pieces) {
+                            let rows = classes.len();
+                            transpose_packed(bytes, row_bytes, rows, self.inputs(), words, BLOCK_WORDS);
+                            let bits = BitView::new(rows, self.inputs(), BLOCK_WORDS, words)?;
+                            let mut columns: Vec<Vec<i32>> = vec![vec![0; rows]; self.margins()];
+                            let mut margins: Vec<&mut [i32]> =
+                                columns.iter_mut().map(|column| &mut column[..]).collect();
+                            tally.add_all(bits, 0, kernels, scratch, addresses, &mut margins);
+                            classes.copy_from_slice(&Margins { columns }.classes());
+                        }
                         Ok(())
                     },
                 )

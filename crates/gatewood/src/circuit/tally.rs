@@ -1,43 +1,26 @@
-//! Adding up the votes of small trees without looking at single rows.
+//! Adding up the votes of small trees for many rows at once.
 
 use super::grove_run::Scratch;
 use super::predict::add_votes;
 use super::{Grove, Target, VoteTree};
-use crate::bits::kernels::{Ballot, Kernels, MAX_ROOT};
-use crate::bits::{BitView, WORD_BITS};
+use crate::bits::kernels::{Ballots, Kernels};
+use crate::bits::{BLOCK_WORDS, BitView, WORD_BITS};
 
-/// Rows whose votes are added up at a time: the columns of a few thousand bits for them stay in the second-level cache.
-const TALLY_ROWS: usize = 1024;
-
-const TALLY_WORDS: usize = TALLY_ROWS / WORD_BITS;
-
-/// Bits of a sum of votes at the most.
-const MAX_PLANES: usize = 16;
-
-/// A tree of two levels, ready for [`Kernels::vote`].
-#[derive(Debug)]
-struct Small {
-    /// Its place among the grove's trees.
-    tree: usize,
-    tables: Vec<u64>,
-    /// For each bit of its votes above the least of them, the table of that bit.
-    votes: Vec<u16>,
-}
+/// Rows whose votes are added up at a time, for all margins: few enough that the columns stay in a near cache, and a line
+/// of it for each column.
+pub(super) const TALLY_ROWS: usize = BLOCK_WORDS * WORD_BITS;
 
 /// The small trees that vote on one margin.
 #[derive(Debug, Default)]
 struct Group {
-    trees: Vec<Small>,
+    ballots: Ballots,
     /// What the margin is before any vote above the least is added.
     base: i32,
-    /// Bits of the sum of votes.
-    planes: usize,
 }
 
-/// The trees of a grove, those apart whose votes can be added bit by bit.
+/// The trees of a grove, those apart whose votes the kernel can add up.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
-    grove: &'a Grove,
     groups: Vec<Group>,
     /// The other trees.
     others: Vec<&'a VoteTree>,
@@ -47,42 +30,8 @@ impl<'a> Tally<'a> {
     pub(super) fn new(grove: &'a Grove) -> Self {
         let mut groups: Vec<Group> =
             grove.bias().iter().map(|&base| Group { base, ..Group::default() }).collect();
-        let mut others = Vec::new();
-        let mut most = vec![0u64; groups.len()];
-        for (index, tree) in grove.trees().iter().enumerate() {
-            let Target::One(margin) = tree.target() else {
-                others.push(tree);
-                continue;
-            };
-            let margin = margin as usize;
-            let (low, high) = tree
-                .votes()
-                .iter()
-                .fold((i32::MAX, i32::MIN), |(low, high), &vote| (low.min(vote), high.max(vote)));
-            let range = i64::from(high).abs_diff(i64::from(low));
-            let fits =
-                matches!(tree.arities(), [2..=6, 2..=MAX_ROOT]) && (most[margin] + range) >> MAX_PLANES == 0;
-            let base = groups[margin].base.checked_add(low);
-            let (true, Some(base)) = (fits, base) else {
-                others.push(tree);
-                continue;
-            };
-            most[margin] += range;
-            let bits = 64 - range.leading_zeros();
-            let table = |bit: u32| {
-                tree.votes().iter().enumerate().fold(0u16, |table, (address, &vote)| {
-                    table | ((((i64::from(vote) - i64::from(low)) >> bit & 1) as u16) << address)
-                })
-            };
-            let tables = (0..tree.level_gates(1)).map(|gate| tree.table_words(1, gate)[0]).collect();
-            let votes = (0..bits).map(table).collect();
-            groups[margin].base = base;
-            groups[margin].trees.push(Small { tree: index, tables, votes });
-        }
-        for (group, most) in groups.iter_mut().zip(most) {
-            group.planes = (64 - most.leading_zeros()) as usize;
-        }
-        Self { grove, groups, others }
+        let others = grove.trees().iter().filter(|tree| !join(tree, &mut groups)).collect();
+        Self { groups, others }
     }
 
     /// Writes the margins of rows from `first_row`, a multiple of the word; `addresses` is room to work in.
@@ -95,57 +44,103 @@ impl<'a> Tally<'a> {
         addresses: &mut Vec<u16>,
         margins: &mut [&mut [i32]],
     ) {
-        addresses.resize(margins[0].len().max(TALLY_ROWS), 0);
-        self.add_small(bits, first_row, kernels, margins, addresses);
-        let addresses = &mut addresses[..margins[0].len()];
+        let rows = margins[0].len();
+        addresses.resize(rows.max(TALLY_ROWS), 0);
+        for start in (0..rows).step_by(TALLY_ROWS) {
+            let rows = TALLY_ROWS.min(rows - start);
+            let words = rows.div_ceil(WORD_BITS);
+            let columns = bits.from_word((first_row + start) / WORD_BITS);
+            let sums = &mut addresses[..words * WORD_BITS];
+            for (group, margins) in self.groups.iter().zip(&mut *margins) {
+                kernels.tally(&group.ballots, columns, words, sums);
+                for (margin, &sum) in margins[start..start + rows].iter_mut().zip(&*sums) {
+                    *margin = group.base + i32::from(sum);
+                }
+            }
+        }
+        let addresses = &mut addresses[..rows];
         for tree in &self.others {
             tree.addresses(bits, first_row, kernels, scratch, addresses);
             add_votes(tree, addresses, margins);
         }
     }
+}
 
-    /// The margins as far as the small trees tell them.
-    fn add_small(
-        &self,
-        bits: BitView<'_>,
-        first_row: usize,
-        kernels: Kernels,
-        margins: &mut [&mut [i32]],
-        sums: &mut [u16],
-    ) {
-        let rows = margins[0].len();
-        let mut planes = [0u64; MAX_PLANES * TALLY_WORDS];
-        for start in (0..rows).step_by(TALLY_ROWS) {
-            let rows = TALLY_ROWS.min(rows - start);
-            let words = rows.div_ceil(WORD_BITS);
-            let first = (first_row + start) / WORD_BITS;
-            for (group, margins) in self.groups.iter().zip(&mut *margins) {
-                let margins = &mut margins[start..start + rows];
-                let planes = &mut planes[..group.planes * words];
-                planes.fill(0);
-                for small in &group.trees {
-                    let tree = &self.grove.trees()[small.tree];
-                    let mut inputs: [&[u64]; 6 * MAX_ROOT] = [&[]; 6 * MAX_ROOT];
-                    for (input, &leaf) in inputs.iter_mut().zip(tree.leaves()) {
-                        *input = &bits.column(leaf as usize)[first..first + words];
-                    }
-                    let ballot =
-                        Ballot { arity: tree.arities()[0], tables: &small.tables, votes: &small.votes };
-                    kernels.vote(ballot, &inputs[..tree.leaves().len()], words, planes);
-                }
-                if group.planes == 0 {
-                    margins.fill(group.base);
-                    continue;
-                }
-                let mut inputs: [&[u64]; MAX_PLANES] = [&[]; MAX_PLANES];
-                for (input, plane) in inputs.iter_mut().zip(planes.chunks_exact(words)) {
-                    *input = plane;
-                }
-                kernels.addresses(&inputs[..group.planes], &mut sums[..rows]);
-                for (margin, &sum) in margins.iter_mut().zip(&sums[..rows]) {
-                    *margin = group.base + i32::from(sum);
+/// Puts a tree among those of its margin, if the kernel takes it.
+fn join(tree: &VoteTree, groups: &mut [Group]) -> bool {
+    let Target::One(margin) = tree.target() else { return false };
+    let group = &mut groups[margin as usize];
+    let low = tree.votes().iter().copied().min().unwrap_or(0);
+    let votes: Vec<u32> = tree.votes().iter().map(|&vote| vote.abs_diff(low)).collect();
+    let gates: Vec<u64> = match tree.arities() {
+        [_] => Vec::new(),
+        [2..=6, _] => (0..tree.level_gates(1)).map(|gate| tree.table_words(1, gate)[0]).collect(),
+        _ => return false,
+    };
+    let Some(base) = group.base.checked_add(low) else { return false };
+    let joined = group.ballots.push(tree.leaves(), &gates, &votes);
+    if joined {
+        group.base = base;
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use chacha20::rand_core::Rng;
+    use proptest::prelude::*;
+
+    use crate::bits::kernels::{Kernels, Level};
+    use crate::bits::{BitMatrix, words_for};
+    use crate::circuit::testing::{below, generator, random_table};
+    use crate::circuit::{Grove, Target, VoteTree};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Trees of every shape that the kernel takes, and some it does not, give each row what the definition gives.
+        #[test]
+        fn every_level_adds_up_the_votes(
+            seed: u64,
+            rows in 1usize..1300,
+            trees in 0usize..40,
+            most in prop::sample::select(vec![1i32, 15, 127, 200, 3000]),
+        ) {
+            let mut rng = generator(seed);
+            let inputs = 1 + below(&mut rng, 90);
+            let trees: Vec<VoteTree> = (0..trees)
+                .map(|_| {
+                    let arities: Vec<usize> =
+                        (0..1 + below(&mut rng, 2)).map(|_| 1 + below(&mut rng, 7)).collect();
+                    let leaves = arities.iter().product();
+                    let leaves = (0..leaves).map(|_| below(&mut rng, inputs) as u32).collect();
+                    let gates = if arities.len() == 2 { arities[1] } else { 0 };
+                    let tables = (0..gates)
+                        .flat_map(|_| random_table(&mut rng, arities[0]).words().to_vec())
+                        .collect();
+                    let votes = (0..1usize << arities[arities.len() - 1])
+                        .map(|_| below(&mut rng, 2 * most as usize + 1) as i32 - most)
+                        .collect();
+                    VoteTree::new(arities, Target::One(below(&mut rng, 3) as u32), leaves, tables, votes).unwrap()
+                })
+                .collect();
+            let grove = Grove::new(inputs, 3, vec![-4, 0, 9], 0.1, trees).unwrap();
+            let bytes: Vec<u8> = (0..rows * inputs.div_ceil(8)).map(|_| rng.next_u32() as u8).collect();
+            let bits = BitMatrix::from_packed_rows(rows, inputs, &bytes).unwrap();
+            let margins: Vec<Vec<i32>> = (0..rows)
+                .map(|row| grove.margins_of(|column| bits.get(row, column)))
+                .collect();
+            for level in Level::available() {
+                let run = grove.run_at(bits.view(), 1, Kernels::at(level).unwrap()).unwrap();
+                for (row, margins) in margins.iter().enumerate() {
+                    prop_assert_eq!(&run.row(row), margins, "row {} at {:?}", row, level);
                 }
             }
+            // Columns that are not padded to whole blocks.
+            let tight: Vec<u64> =
+                (0..inputs).flat_map(|column| bits.column(column)[..words_for(rows)].to_vec()).collect();
+            let view = crate::bits::BitView::new(rows, inputs, words_for(rows), &tight).unwrap();
+            prop_assert_eq!(grove.run(view, 1).unwrap().row(rows - 1), margins[rows - 1].clone());
+            prop_assert_eq!(grove.predict_packed(rows, &bytes, 1).unwrap(), grove.predict(bits.view(), 1).unwrap());
         }
     }
 }

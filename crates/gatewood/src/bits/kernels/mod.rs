@@ -134,7 +134,7 @@ macro_rules! levels {
 }
 pub(crate) use blocks::{BLOCKS, Blocks};
 pub(crate) use levels;
-pub(crate) use votes::{Ballot, MAX_ROOT};
+pub(crate) use votes::{Ballots, Columns};
 
 impl Kernels {
     /// The kernels at the best level of this machine, or at the level named by the environment variable
@@ -234,10 +234,12 @@ impl Kernels {
         dispatch!(self, blocks::transpose(blocks));
     }
 
-    /// Adds the votes of a tree of two levels to planes of sums, `words` words each; the inputs are those of all bottom
-    /// gates, one after the other.
-    pub(crate) fn vote(self, ballot: Ballot<'_>, inputs: &[&[u64]], words: usize, sums: &mut [u64]) {
-        dispatch!(self, votes::vote(ballot, inputs, words, sums));
+    /// Writes, for each of `64 * count` rows, the sum of the votes of trees.
+    ///
+    /// # Panics
+    /// When the columns or the sums are too short.
+    pub(crate) fn tally(self, ballots: &Ballots, columns: Columns<'_>, count: usize, sums: &mut [u16]) {
+        dispatch!(self, votes::tally(ballots, columns, count, sums));
     }
 
     /// For each of the `2^k` addresses, how many of the `rows` rows have it.

@@ -32,6 +32,25 @@ pub(super) trait Vector: Copy {
     /// `one` where `select` is one, else `zero`.
     fn mux(select: Self, zero: Self, one: Self) -> Self;
 
+    /// Shifts bits up within words or parts of them, so that bits may pass from one byte to the next.
+    fn shift_left<const BY: i32>(self) -> Self;
+    /// Shifts bits down; as [`Vector::shift_left`].
+    fn shift_right<const BY: i32>(self) -> Self;
+    /// All bytes alike.
+    fn splat(byte: u8) -> Self {
+        Self::splat_pair(u16::from_ne_bytes([byte; 2]))
+    }
+    /// All pairs of bytes alike.
+    fn splat_pair(pair: u16) -> Self;
+    /// Adds byte by byte; no sum may exceed a byte.
+    fn add_bytes(self, other: Self) -> Self;
+    /// Adds pair of bytes by pair; no sum may exceed a pair.
+    fn add_pairs(self, other: Self) -> Self;
+    /// For each byte, the entry of the table that it names, from 0 to 15.
+    fn look_up(table: &[u8; 16], index: Self) -> Self;
+    /// For each byte, that of `one` where the top bit of `select` is one, else that of `zero`.
+    fn choose(select: Self, zero: Self, one: Self) -> Self;
+
     /// A counter at zero.
     fn counter() -> Self::Counter;
     /// Adds the ones of a vector.
@@ -92,6 +111,34 @@ impl Vector for [u64; 2] {
     #[inline(always)]
     fn mux(select: Self, zero: Self, one: Self) -> Self {
         zero.xor(select.and(zero.xor(one)))
+    }
+    #[inline(always)]
+    fn shift_left<const BY: i32>(self) -> Self {
+        self.map(|word| word << BY)
+    }
+    #[inline(always)]
+    fn shift_right<const BY: i32>(self) -> Self {
+        self.map(|word| word >> BY)
+    }
+    #[inline(always)]
+    fn splat_pair(pair: u16) -> Self {
+        [u64::splat_pair(pair); 2]
+    }
+    #[inline(always)]
+    fn add_bytes(self, other: Self) -> Self {
+        [self[0].add_bytes(other[0]), self[1].add_bytes(other[1])]
+    }
+    #[inline(always)]
+    fn add_pairs(self, other: Self) -> Self {
+        [self[0].add_pairs(other[0]), self[1].add_pairs(other[1])]
+    }
+    #[inline(always)]
+    fn look_up(table: &[u8; 16], index: Self) -> Self {
+        index.map(|index| u64::look_up(table, index))
+    }
+    #[inline(always)]
+    fn choose(select: Self, zero: Self, one: Self) -> Self {
+        [u64::choose(select[0], zero[0], one[0]), u64::choose(select[1], zero[1], one[1])]
     }
     #[inline(always)]
     fn counter() -> u64 {
@@ -180,6 +227,37 @@ mod x86 {
             })
         }
         #[inline(always)]
+        fn shift_left<const BY: i32>(self) -> Self {
+            Avx2(unsafe { _mm256_slli_epi16::<BY>(self.0) })
+        }
+        #[inline(always)]
+        fn shift_right<const BY: i32>(self) -> Self {
+            Avx2(unsafe { _mm256_srli_epi16::<BY>(self.0) })
+        }
+        #[inline(always)]
+        fn splat_pair(pair: u16) -> Self {
+            Avx2(unsafe { _mm256_set1_epi16(pair as i16) })
+        }
+        #[inline(always)]
+        fn add_bytes(self, other: Self) -> Self {
+            Avx2(unsafe { _mm256_add_epi8(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn add_pairs(self, other: Self) -> Self {
+            Avx2(unsafe { _mm256_add_epi16(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn look_up(table: &[u8; 16], index: Self) -> Self {
+            Avx2(unsafe {
+                let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
+                _mm256_shuffle_epi8(table, index.0)
+            })
+        }
+        #[inline(always)]
+        fn choose(select: Self, zero: Self, one: Self) -> Self {
+            Avx2(unsafe { _mm256_blendv_epi8(zero.0, one.0, select.0) })
+        }
+        #[inline(always)]
         fn counter() -> __m256i {
             unsafe { _mm256_setzero_si256() }
         }
@@ -253,6 +331,37 @@ mod x86 {
             Avx512(unsafe { _mm512_ternarylogic_epi64(select.0, one.0, zero.0, 0xca) })
         }
         #[inline(always)]
+        fn shift_left<const BY: i32>(self) -> Self {
+            Avx512(unsafe { _mm512_sll_epi16(self.0, _mm_cvtsi32_si128(BY)) })
+        }
+        #[inline(always)]
+        fn shift_right<const BY: i32>(self) -> Self {
+            Avx512(unsafe { _mm512_srl_epi16(self.0, _mm_cvtsi32_si128(BY)) })
+        }
+        #[inline(always)]
+        fn splat_pair(pair: u16) -> Self {
+            Avx512(unsafe { _mm512_set1_epi16(pair as i16) })
+        }
+        #[inline(always)]
+        fn add_bytes(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_add_epi8(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn add_pairs(self, other: Self) -> Self {
+            Avx512(unsafe { _mm512_add_epi16(self.0, other.0) })
+        }
+        #[inline(always)]
+        fn look_up(table: &[u8; 16], index: Self) -> Self {
+            Avx512(unsafe {
+                let table = _mm512_broadcast_i32x4(_mm_loadu_si128(table.as_ptr().cast()));
+                _mm512_shuffle_epi8(table, index.0)
+            })
+        }
+        #[inline(always)]
+        fn choose(select: Self, zero: Self, one: Self) -> Self {
+            Avx512(unsafe { _mm512_mask_blend_epi8(_mm512_movepi8_mask(select.0), zero.0, one.0) })
+        }
+        #[inline(always)]
         fn counter() -> __m512i {
             unsafe { _mm512_setzero_si512() }
         }
@@ -307,6 +416,36 @@ impl Vector for u64 {
     #[inline(always)]
     fn mux(select: Self, zero: Self, one: Self) -> Self {
         zero ^ (select & (zero ^ one))
+    }
+    #[inline(always)]
+    fn shift_left<const BY: i32>(self) -> Self {
+        self << BY
+    }
+    #[inline(always)]
+    fn shift_right<const BY: i32>(self) -> Self {
+        self >> BY
+    }
+    #[inline(always)]
+    fn splat_pair(pair: u16) -> Self {
+        u64::from(pair) * 0x0001_0001_0001_0001
+    }
+    #[inline(always)]
+    fn add_bytes(self, other: Self) -> Self {
+        // No byte overflows into the next.
+        self + other
+    }
+    #[inline(always)]
+    fn add_pairs(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn look_up(table: &[u8; 16], index: Self) -> Self {
+        u64::from_le_bytes(index.to_le_bytes().map(|index| table[usize::from(index & 15)]))
+    }
+    #[inline(always)]
+    fn choose(select: Self, zero: Self, one: Self) -> Self {
+        let ones = (select >> 7 & u64::splat(1)) * 0xff;
+        u64::mux(ones, zero, one)
     }
     #[inline(always)]
     fn counter() -> u64 {
