@@ -67,7 +67,7 @@ fn drop_least(
         let without = trees[index].votes().iter().map(|vote| -vote).collect();
         add(booster, state, &trees[index], without)?;
     }
-    state.refresh(&booster.link);
+    state.vote(&[], &booster.link);
     Ok(())
 }
 
@@ -97,9 +97,9 @@ fn vote_anew(
     let mut changed = vec![false; state.margins.len()];
     for tree in trees.iter_mut().zip(kept).filter(|(_, kept)| **kept).map(|(tree, _)| tree) {
         let margins = margins_of(tree, state);
-        // Probabilities depend on all margins, so that they are made anew when a margin comes round again.
+        // Gradients depend on all margins, so that they are made anew when a margin comes round again.
         if margins.clone().any(|margin| changed[margin]) {
-            state.refresh(&booster.link);
+            state.vote(&[], &booster.link);
             changed.fill(false);
         }
         let addresses = state.addresses(tree, booster.kernels);
@@ -116,14 +116,14 @@ fn vote_anew(
         add(booster, state, tree, moves)?;
         *tree = booster.with_votes(tree.clone(), votes)?;
     }
-    state.refresh(&booster.link);
+    state.vote(&[], &booster.link);
     Ok(())
 }
 
 /// Adds other votes at the root addresses of a tree to the margins.
 fn add(booster: &Booster<'_>, state: &mut State<'_>, tree: &VoteTree, votes: Vec<i32>) -> Result<()> {
     let addresses = state.addresses(tree, booster.kernels);
-    state.vote(&booster.with_votes(tree.clone(), votes)?, &addresses);
+    state.add(&booster.with_votes(tree.clone(), votes)?, &addresses);
     Ok(())
 }
 

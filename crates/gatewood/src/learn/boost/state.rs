@@ -98,6 +98,12 @@ impl<'a> State<'a> {
         );
     }
 
+    /// Adds the votes of a tree, and leaves the gradients as they are.
+    pub(super) fn add(&mut self, tree: &VoteTree, addresses: &[u16]) {
+        let pieces = by_chunks(&mut self.margins).into_par_iter().zip(addresses.par_chunks(CHUNK_ROWS));
+        pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
+    }
+
     /// For each row, the size of its gradient for a margin, and whether it is of the margin's class.
     pub(super) fn pulls(&self, margin: usize) -> impl Iterator<Item = (u32, bool)> + Clone {
         let weights = &self.weights;
