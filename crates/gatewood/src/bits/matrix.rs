@@ -264,7 +264,7 @@ impl<'a> BitView<'a> {
     }
 
     /// The columns from a word on, as kernels take them.
-    pub(crate) fn from_word(&self, first: usize) -> Columns<'a> {
+    pub(crate) fn columns_at(&self, first: usize) -> Columns<'a> {
         Columns { words: self.words, stride: self.stride, first }
     }
 

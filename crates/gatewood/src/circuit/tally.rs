@@ -49,7 +49,7 @@ impl<'a> Tally<'a> {
         for start in (0..rows).step_by(TALLY_ROWS) {
             let rows = TALLY_ROWS.min(rows - start);
             let words = rows.div_ceil(WORD_BITS);
-            let columns = bits.from_word((first_row + start) / WORD_BITS);
+            let columns = bits.columns_at((first_row + start) / WORD_BITS);
             let sums = &mut addresses[..words * WORD_BITS];
             for (group, margins) in self.groups.iter().zip(&mut *margins) {
                 kernels.tally(&group.ballots, columns, words, sums);
