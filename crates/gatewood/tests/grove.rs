@@ -120,8 +120,8 @@ fn early_stopping_cuts_back_to_the_best_round() {
     assert!(fit.curve.len() < 400);
     assert_eq!(fit.curve.len(), fit.rounds + 10);
     assert_eq!(fit.grove.trees().len(), fit.rounds * fit.plan.trees);
-    let best = fit.curve[fit.rounds - 1].validation_error;
-    assert!(fit.curve.iter().all(|point| point.validation_error >= best));
+    let best = fit.curve[fit.rounds - 1].validation_loss;
+    assert!(fit.curve.iter().all(|point| point.validation_loss >= best));
 }
 
 #[test]
@@ -255,4 +255,4 @@ fn quality_is_pinned() {
     assert_eq!((two, four), PINNED);
 }
 
-const PINNED: ((usize, f64), (usize, f64)) = ((160, 0.059666666666666666), (400, 0.095));
+const PINNED: ((usize, f64), (usize, f64)) = ((160, 0.057666666666666665), (400, 0.127));

@@ -35,7 +35,7 @@ pub struct CurvePoint {
     /// Share of validation rows told wrongly.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation_error: Option<f64>,
-    /// The mean loss over the validation rows.
+    /// The mean loss over the validation rows, of margins scaled to suit them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub validation_loss: Option<f64>,
 }
@@ -271,8 +271,10 @@ fn learn(
     let mut gates = setup.base.gates();
     // What each leaf of each new tree gained.
     let mut worths: Vec<Vec<f64>> = Vec::new();
-    // The trees and rounds of the best grove so far.
-    let mut best = (f64::INFINITY, f64::INFINITY, trees.len(), 0);
+    // The trees and rounds of the best grove so far: that whose scaled margins have the least loss. The error of few rows is
+    // too much a matter of luck.
+    let mut best = (f64::INFINITY, trees.len(), 0);
+    let mut factor = 1.0;
     for round in 1..=plan.rounds {
         let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, plan.room(gates))?;
         if grown.is_empty() {
@@ -303,24 +305,25 @@ fn learn(
             validation_loss: None,
         };
         if let Some(held) = &held {
-            let (error, loss) = held.judge();
-            (point.validation_error, point.validation_loss) = (Some(error), Some(loss));
-            if (error, loss) < (best.0, best.1) {
-                best = (error, loss, trees.len(), round);
+            let now = calibrate(held, setup.base.unit(), |_| true, factor);
+            factor = now.factor;
+            (point.validation_error, point.validation_loss) = (Some(held.judge().0), Some(now.loss));
+            if now.loss < best.0 {
+                best = (now.loss, trees.len(), round);
             }
         }
         curve.push(point);
         tracker.advance(1)?;
-        let impatient = plan.patience.is_some_and(|patience| round - best.3 >= patience);
+        let impatient = plan.patience.is_some_and(|patience| round - best.2 >= patience);
         let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
         if held.is_some() && impatient || spent {
             break;
         }
     }
     let mut rounds = curve.len();
-    if held.is_some() && best.3 > 0 {
-        trees.truncate(best.2);
-        rounds = best.3;
+    if held.is_some() && best.2 > 0 {
+        trees.truncate(best.1);
+        rounds = best.2;
     }
     let base = &setup.base;
     let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);

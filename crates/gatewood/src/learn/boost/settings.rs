@@ -244,6 +244,7 @@ impl Defaults {
                 () if many => 500,
                 () if !two && rows >= 20_000 => 2000,
                 () if wide => 400,
+                () if !two => 300,
                 () if few => 200,
                 () => 150,
             },
@@ -263,6 +264,7 @@ impl Defaults {
                 () if many => 0.3,
                 () if two && wide && rows < 5_000 => 0.12,
                 () if wide && (two || rows < 20_000) => 0.1,
+                () if !two && !few && rows < 20_000 => 0.05,
                 () => 0.07,
             },
             sample: match () {
