@@ -1,11 +1,10 @@
 """Exported C on one core, beside the library that exported it and LightGBM compiled by tl2cgen: rows a second.
 
     cargo build --release -p gatewood-cli
-    (cd python && maturin develop --release)
     python bench/exported_c.py              # writes bench/exported_c.md
 
-Needs lightgbm, treelite, tl2cgen, numpy and a C compiler. The library is called through its Python package. The rows are those of mnist35, which ships in the command: 784 bits,
-two classes. All compile with -O3 -march=native; each figure is the best of several runs.
+Needs lightgbm, treelite, tl2cgen, numpy and a C compiler. The library is timed by `gatewood bench`. The rows
+are those of mnist35, which ships in the command: 784 bits, two classes. All compile with -O3 -march=native; each figure is the best of several runs.
 """
 
 import argparse
@@ -15,7 +14,6 @@ import subprocess
 import tempfile
 import time
 
-import gatewood
 import lightgbm
 import numpy
 import tl2cgen
@@ -96,19 +94,16 @@ def ours(binary, folder, words):
     run("cc", *FLAGS, "-c", "model.c", cwd=folder)
     compiling = time.perf_counter() - start
     run("cc", *FLAGS, "-o", "time", "time.c", "model.o", cwd=folder)
-    speeds = {"library, one thread": library_rows(folder / "model.gw")}
+    speeds = {"library, packed rows, one thread": library_rows(binary, folder / "model.gw")}
     speeds |= json.loads(run("./time", cwd=folder))
     del speeds["sum"]
     said = f"{trained['gates']:,} gates, error {100 * trained['test_error']:.2f} %, C compiled in {compiling:.1f} s"
     return said, speeds
 
 
-def library_rows(path):
-    """Rows a second of the library on packed bits, which are random: the time does not depend on them."""
-    model = gatewood.load(path).set_params(n_jobs=1)
-    words = numpy.random.default_rng(0).integers(0, 2**64, (model.n_features_in_, 1024), dtype=numpy.uint64)
-    rows = gatewood.PackedBits(words, 64 * words.shape[1])
-    return len(rows) / min(timed(lambda: model.predict(rows)) for _ in range(ROUNDS))
+def library_rows(binary, path):
+    """Rows a second of the library on one thread, from packed rows to classes."""
+    return json.loads(run(binary, "bench", path, "--json"))["packed_rows_per_second"]["1"]
 
 
 def lightgbm_rows(folder, binary, trees):
