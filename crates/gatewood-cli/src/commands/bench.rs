@@ -119,18 +119,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 /// Rows a second from packed rows to classes, for each number of threads. The rows are random: no time depends on them.
 fn model_rates(path: &Path, counts: &[usize]) -> Result<Vec<f64>> {
-    const ROWS: usize = 1 << 17;
+    const BYTES: usize = 1 << 26;
     let model = Model::load(path)?;
     let row_bytes = model.circuit().inputs().div_ceil(8);
+    // Fewer rows where they are long, so that they fit in memory.
+    let rows = (BYTES / row_bytes).clamp(1, 1 << 17);
     let mut stream = Stream::new(0, Purpose::Generate, 0);
-    let mut bytes = vec![0u8; ROWS * row_bytes];
+    let mut bytes = vec![0u8; rows * row_bytes];
     bytes.chunks_mut(8).for_each(|eight| eight.copy_from_slice(&stream.bits().to_le_bytes()[..eight.len()]));
     let rate = |&threads: &usize| {
         let seconds = match model.circuit() {
-            Circuit::Grove(grove) => best(10, || Ok(grove.predict_packed(ROWS, &bytes, threads)?))?,
-            Circuit::Tree(tree) => best(10, || Ok(tree.run_packed(ROWS, &bytes, threads)?))?,
+            Circuit::Grove(grove) => best(10, || Ok(grove.predict_packed(rows, &bytes, threads)?))?,
+            Circuit::Tree(tree) => best(10, || Ok(tree.run_packed(rows, &bytes, threads)?))?,
         };
-        Ok(ROWS as f64 / seconds)
+        Ok(rows as f64 / seconds)
     };
     counts.iter().map(rate).collect()
 }
