@@ -132,7 +132,7 @@ fn vote_arrays(grove: &GroveProgram) -> Vec<Array> {
 
 fn raw_arrays(raw: &Raw) -> Vec<Array> {
     let mut arrays = Vec::new();
-    if raw.numbers > 0 {
+    if !raw.number_tests.is_empty() {
         let tests = &raw.number_tests;
         arrays.extend([
             Array::numbers(
@@ -153,7 +153,7 @@ fn raw_arrays(raw: &Raw) -> Vec<Array> {
             },
         ]);
     }
-    if raw.texts > 0 {
+    if !raw.text_tests.is_empty() {
         let tests = &raw.text_tests;
         arrays.extend([
             Array::numbers(

@@ -76,12 +76,12 @@ pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Resul
     if raw.has_dates() {
         write!(out, "{DATES}")?;
     }
-    if raw.numbers > 0 {
+    if !raw.number_tests.is_empty() {
         let pixels = if raw.has_pixel_bits() { PIXEL_BITS } else { "" };
         let dates = if raw.has_dates() { DATE_CASE } else { "" };
         writeln!(out, "{NUMBER_START}{pixels}{dates}    default:\n        return 0;\n    }}\n}}")?;
     }
-    if raw.texts > 0 {
+    if !raw.text_tests.is_empty() {
         write!(out, "{TEXT}")?;
     }
     writeln!(out, "\nvoid {name}_encode({parameters}, uint64_t row[{upper}_WORDS])\n{{")?;
@@ -91,7 +91,10 @@ pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Resul
         ("text", "t, texts[text_columns[t]]", raw.text_tests.len()),
     ] {
         let there = if what == "number" { raw.numbers } else { raw.texts };
-        if there > 0 {
+        if there > 0 && tests == 0 {
+            writeln!(out, "    (void){what}s;")?;
+        }
+        if tests > 0 {
             writeln!(out, "    for (unsigned t = 0; t < {tests}u; t++)")?;
             writeln!(out, "        if ({what}_holds({holds}))")?;
             writeln!(out, "            row[{what}_bits[t] / 64] |= (uint64_t)1 << ({what}_bits[t] % 64);")?;

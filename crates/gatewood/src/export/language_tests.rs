@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::*;
 use crate::bits::BitMatrix;
 use crate::circuit::testing::{generator, random_grove, random_netlist, random_tree};
-use crate::circuit::{Grove, GroveOutputs, Target, VoteTree, column_names};
+use crate::circuit::{Grove, GroveOutputs, Target, Tree, VoteTree, column_names};
 use crate::encode::{Column, EncodeSettings, Encoder, FewValues, Numbers, PixelCode, Table, Test, Texts};
 use chacha20::rand_core::Rng;
 
@@ -153,10 +153,14 @@ fn c_and_rust_say_what_the_grove_says() {
 
 /// Code of a random tree with an encoder says of raw values what the tree says of the encoder's bits.
 fn check_encoder(encoder: &Encoder, format: Format) {
+    check_tree(encoder, &random_tree(9, 4, 3, encoder.bits()), format);
+}
+
+/// Checks that a tree says of raw values what it says of the encoder's bits.
+fn check_tree(encoder: &Encoder, tree: &Tree, format: Format) {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join(format!("model.{}", format.extension()));
-    let tree = random_tree(9, 4, 3, encoder.bits());
-    let netlist = Netlist::from_tree(&tree, column_names(encoder.bits())).unwrap();
+    let netlist = Netlist::from_tree(tree, column_names(encoder.bits())).unwrap();
     let options = Options::default();
     let code = Code::of_netlist(&netlist, &options).unwrap().with_encoder(encoder).unwrap();
     write_code(&code, format, &options, &mut std::fs::File::create(&source).unwrap()).unwrap();
@@ -216,6 +220,22 @@ fn c_and_rust_encode_raw_values_as_the_encoder_does() {
     for encoder in encoders {
         check_encoder(&encoder, Format::C);
         check_encoder(&encoder, Format::Rust);
+    }
+}
+
+#[test]
+fn columns_that_nothing_asks_for_give_no_warnings() {
+    let mixed = mixed_encoder();
+    let missing = |test: &Test| matches!(test, Test::Missing);
+    let text = |test: &Test| matches!(test, Test::Is(_) | Test::Other);
+    let bits = |wanted: &dyn Fn(&Test) -> bool| -> Vec<u32> {
+        let meanings = mixed.meanings().iter().enumerate();
+        meanings.filter(|(_, meaning)| wanted(&meaning.test)).map(|(bit, _)| bit as u32).collect()
+    };
+    for leaves in [bits(&|test| !text(test) && !missing(test)), bits(&text)] {
+        let tree = Tree::new(1, 1, mixed.bits(), vec![leaves[0]], vec![0b10]).unwrap();
+        check_tree(&mixed, &tree, Format::C);
+        check_tree(&mixed, &tree, Format::Rust);
     }
 }
 
