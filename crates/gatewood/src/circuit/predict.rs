@@ -42,9 +42,10 @@ impl Margins {
         let mut classes = vec![0; best.len()];
         for (class, margins) in self.columns.iter().enumerate().skip(1) {
             for ((best, chosen), &margin) in best.iter_mut().zip(&mut classes).zip(margins) {
-                if margin > *best {
-                    (*best, *chosen) = (margin, class as u32);
-                }
+                // Without a branch, so that many rows are compared at once.
+                let better = margin > *best;
+                *chosen = if better { class as u32 } else { *chosen };
+                *best = margin.max(*best);
             }
         }
         classes

@@ -121,73 +121,48 @@ fn tally_generic<V: Vector>(ballots: &Ballots, columns: Columns<'_>, count: usiz
 /// Every column that a ballot reads must hold a vector of words at `columns.first + at`.
 #[inline(always)]
 unsafe fn tally_block<V: Vector>(ballots: &Ballots, columns: Columns<'_>, at: usize, sums: &mut [u16]) {
-    // `bytes[k]` holds the sums of rows `8 b + k` in byte `b`, `wide` those of its even and its odd bytes.
-    let mut bytes = [V::zero(); 8];
-    let mut wide = [[V::zero(); 2]; 8];
-    let base = columns.words.as_ptr();
-    for ballot in &ballots.trees {
-        let mut inputs = [V::zero(); MAX_ROOT];
-        let leaves = &ballots.leaves[ballot.first..];
-        // SAFETY: the caller's promise.
-        let load = |leaf: u32| unsafe { base.add(leaf as usize * columns.stride + columns.first + at) };
-        if ballot.arity == 0 {
-            for (input, &leaf) in inputs.iter_mut().zip(&leaves[..ballot.inputs]) {
-                // SAFETY: as above.
-                *input = unsafe { V::load(load(leaf)) };
-            }
-        } else {
-            let leaves = leaves[..ballot.inputs * ballot.arity].chunks_exact(ballot.arity);
-            for ((input, leaves), &table) in inputs.iter_mut().zip(leaves).zip(&ballot.tables) {
-                let mut values = [V::zero(); MAX_GATE];
-                for (value, &leaf) in values.iter_mut().zip(leaves) {
-                    // SAFETY: as above.
-                    *value = unsafe { V::load(load(leaf)) };
+    let mut counted = Counted { bytes: [V::zero(); 8], wide: [[V::zero(); 2]; 8] };
+    // SAFETY: the caller's promise.
+    let load = |leaf: u32| unsafe {
+        V::load(columns.words.as_ptr().add(leaf as usize * columns.stride + columns.first + at))
+    };
+    // Trees alike in a row have a loop of their own, in which the sums stay in registers.
+    for alike in ballots.trees.chunk_by(|a, b| (a.arity, a.inputs) == (b.arity, b.inputs)) {
+        let leaves = &ballots.leaves[alike[0].first..];
+        match (alike[0].arity, alike[0].inputs) {
+            (0, 4) => roots::<V, 4>(alike, leaves, load, &mut counted),
+            (0, 5) => roots::<V, 5>(alike, leaves, load, &mut counted),
+            (0, 6) => roots::<V, 6>(alike, leaves, load, &mut counted),
+            (0, inputs) => {
+                for (ballot, leaves) in alike.iter().zip(leaves.chunks_exact(inputs)) {
+                    let mut values = [V::zero(); 4];
+                    values.iter_mut().zip(leaves).for_each(|(value, &leaf)| *value = load(leaf));
+                    counted.add(ballot, values, [V::zero(); 2]);
                 }
-                *input = match ballot.arity {
-                    2 => gate::<V, 2, 4>(values, table),
-                    3 => gate::<V, 3, 4>(values, table),
-                    4 => gate::<V, 4, 4>(values, table),
-                    5 => gate::<V, 5, 16>(values, table),
-                    _ => gate::<V, 6, 16>(values, table),
-                };
             }
-        }
-        if ballot.full {
-            empty(&mut bytes, &mut wide);
-        }
-        let [mut a, mut b, mut c, mut d, e, f] = inputs;
-        interleave::<V, 1>(&mut a, &mut b, 0x55);
-        interleave::<V, 1>(&mut c, &mut d, 0x55);
-        interleave::<V, 2>(&mut a, &mut c, 0x33);
-        interleave::<V, 2>(&mut b, &mut d, 0x33);
-        // Now `a` has the nibbles of rows 0, 4, 8 and so on, `b` those of 1, 5, 9, then `c` and `d`.
-        let nibble = V::splat(0x0f);
-        let quarters = [a, b, c, d];
-        if ballot.inputs <= 4 {
-            for (k, sum) in bytes.iter_mut().enumerate() {
-                let index = if k < 4 { quarters[k] } else { quarters[k - 4].shift_right::<4>() };
-                *sum = sum.add_bytes(V::look_up(&ballot.votes[0], index.and(nibble)));
+            (arity, inputs) => {
+                for (ballot, leaves) in alike.iter().zip(leaves.chunks_exact(inputs * arity)) {
+                    let mut outputs = [V::zero(); MAX_ROOT];
+                    let gates = leaves.chunks_exact(arity).zip(&ballot.tables);
+                    for (output, (leaves, &table)) in outputs.iter_mut().zip(gates) {
+                        let mut values = [V::zero(); MAX_GATE];
+                        values.iter_mut().zip(leaves).for_each(|(value, &leaf)| *value = load(leaf));
+                        *output = match arity {
+                            2 => gate::<V, 2, 4>(values, table),
+                            3 => gate::<V, 3, 4>(values, table),
+                            4 => gate::<V, 4, 4>(values, table),
+                            5 => gate::<V, 5, 16>(values, table),
+                            _ => gate::<V, 6, 16>(values, table),
+                        };
+                    }
+                    let [a, b, c, d, e, f] = outputs;
+                    counted.add(ballot, [a, b, c, d], [e, f]);
+                }
             }
-            continue;
-        }
-        // Bit `k` of each byte of the fifth and sixth input belongs to `bytes[k]`; it is brought to the top.
-        let (mut fifth, mut sixth) = (e, f);
-        for k in (0..8).rev() {
-            let index = if k < 4 { quarters[k] } else { quarters[k - 4].shift_right::<4>() };
-            let index = index.and(nibble);
-            let [zero, one, two, three] = &ballot.votes;
-            let mut vote = V::choose(fifth, V::look_up(zero, index), V::look_up(one, index));
-            if ballot.inputs == 6 {
-                let other = V::choose(fifth, V::look_up(two, index), V::look_up(three, index));
-                vote = V::choose(sixth, vote, other);
-                sixth = sixth.shift_left::<1>();
-            }
-            fifth = fifth.shift_left::<1>();
-            bytes[k] = bytes[k].add_bytes(vote);
         }
     }
-    empty(&mut bytes, &mut wide);
-    for (k, halves) in wide.iter().enumerate() {
+    counted.empty();
+    for (k, halves) in counted.wide.iter().enumerate() {
         for (odd, half) in halves.iter().enumerate() {
             let mut words = [0u64; 8];
             // SAFETY: no vector has more than eight words.
@@ -201,14 +176,89 @@ unsafe fn tally_block<V: Vector>(ballots: &Ballots, columns: Columns<'_>, at: us
     }
 }
 
-/// Adds the bytes to the 16-bit sums and sets them to zero.
+/// Adds the votes of roots of `INPUTS` inputs that read columns, given the columns of all one after the other.
 #[inline(always)]
-fn empty<V: Vector>(bytes: &mut [V; 8], wide: &mut [[V; 2]; 8]) {
-    let low = V::splat_pair(0x00ff);
-    for (bytes, [even, odd]) in bytes.iter_mut().zip(wide) {
-        *even = even.add_pairs(bytes.and(low));
-        *odd = odd.add_pairs(bytes.shift_right::<8>().and(low));
-        *bytes = V::zero();
+fn roots<V: Vector, const INPUTS: usize>(
+    ballots: &[Ballot],
+    leaves: &[u32],
+    load: impl Fn(u32) -> V,
+    counted: &mut Counted<V>,
+) {
+    let mut here = *counted;
+    for (ballot, leaves) in ballots.iter().zip(leaves.as_chunks::<INPUTS>().0) {
+        let mut values = [V::zero(); MAX_ROOT];
+        for (value, &leaf) in values.iter_mut().zip(leaves) {
+            *value = load(leaf);
+        }
+        let [a, b, c, d, e, f] = values;
+        here.add_to_root::<INPUTS>(ballot, [a, b, c, d], [e, f]);
+    }
+    *counted = here;
+}
+
+/// Votes added up so far.
+#[derive(Clone, Copy)]
+struct Counted<V> {
+    /// `bytes[k]` holds the sums of rows `8 b + k` in byte `b`.
+    bytes: [V; 8],
+    /// The sums of the even and of the odd bytes before they were last emptied.
+    wide: [[V; 2]; 8],
+}
+
+impl<V: Vector> Counted<V> {
+    /// Adds the votes of a tree, given the first four and the other two inputs of its root.
+    #[inline(always)]
+    fn add(&mut self, ballot: &Ballot, first: [V; 4], last: [V; 2]) {
+        match ballot.inputs {
+            5 => self.add_to_root::<5>(ballot, first, last),
+            6 => self.add_to_root::<6>(ballot, first, last),
+            _ => self.add_to_root::<4>(ballot, first, last),
+        }
+    }
+
+    /// [`Counted::add`] for roots of at most `INPUTS` inputs, from 4 to 6.
+    #[inline(always)]
+    fn add_to_root<const INPUTS: usize>(&mut self, ballot: &Ballot, first: [V; 4], last: [V; 2]) {
+        if ballot.full {
+            self.empty();
+        }
+        let [mut a, mut b, mut c, mut d] = first;
+        interleave::<V, 1>(&mut a, &mut b, 0x55);
+        interleave::<V, 1>(&mut c, &mut d, 0x55);
+        interleave::<V, 2>(&mut a, &mut c, 0x33);
+        interleave::<V, 2>(&mut b, &mut d, 0x33);
+        // Now `a` has the nibbles of rows 0, 4, 8 and so on, `b` those of 1, 5, 9, then `c` and `d`.
+        let quarters = [a, b, c, d];
+        let nibble = V::splat(0x0f);
+        let [mut fifth, mut sixth] = last;
+        let [zero, one, two, three] = &ballot.votes;
+        for k in (0..8).rev() {
+            let index = if k < 4 { quarters[k] } else { quarters[k - 4].shift_right::<4>() };
+            let index = index.and(nibble);
+            let mut vote = V::look_up(zero, index);
+            if INPUTS > 4 {
+                // Bit `k` of each byte of the fifth and sixth input belongs to `bytes[k]`; it is brought to the top.
+                vote = V::choose(fifth, vote, V::look_up(one, index));
+                if INPUTS > 5 {
+                    let other = V::choose(fifth, V::look_up(two, index), V::look_up(three, index));
+                    vote = V::choose(sixth, vote, other);
+                    sixth = sixth.shift_left::<1>();
+                }
+                fifth = fifth.shift_left::<1>();
+            }
+            self.bytes[k] = self.bytes[k].add_bytes(vote);
+        }
+    }
+
+    /// Adds the bytes to the 16-bit sums and sets them to zero.
+    #[inline(always)]
+    fn empty(&mut self) {
+        let low = V::splat_pair(0x00ff);
+        for (bytes, [even, odd]) in self.bytes.iter_mut().zip(&mut self.wide) {
+            *even = even.add_pairs(bytes.and(low));
+            *odd = odd.add_pairs(bytes.shift_right::<8>().and(low));
+            *bytes = V::zero();
+        }
     }
 }
 
