@@ -20,7 +20,7 @@ const MOST: u32 = 65_535;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncodeSettings {
-    /// Most thresholds of a column of numbers, placed at quantiles. 32.
+    /// Most thresholds of a column of numbers, placed at quantiles. 64.
     pub number_bits: u32,
     /// When all columns of numbers together would get more bits than this, each gets fewer. 32,768.
     pub bit_budget: u32,
@@ -99,7 +99,7 @@ pub enum PixelCode {
 impl Default for EncodeSettings {
     fn default() -> Self {
         Self {
-            number_bits: 32,
+            number_bits: 64,
             bit_budget: 32_768,
             few_values: FewValues::default(),
             few_limit: 8,
