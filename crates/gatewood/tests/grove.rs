@@ -58,6 +58,7 @@ fn threads_and_levels_do_not_matter() {
             GroveSettings { shared: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
             GroveSettings { depth: Some(1), arity: Some(7), vote_bits: Some(1), ..settings() },
             GroveSettings { max_gates: Some(60), ..settings() },
+            GroveSettings { screen: Some(6), rounds: Some(30), ..settings() },
             GroveSettings { depth: Some(3), arity: Some(2), rounds: Some(5), ..settings() },
         ] {
             let one = fit(&train, classes as usize, &GroveSettings { threads: 1, ..base.clone() });

@@ -27,6 +27,9 @@ class GatewoodClassifier(CircuitClassifier):
         Gates from a leaf to the root, both included: 1 to 3.
     climb : int
         Trials of hill climbing for each tree.
+    screen : int
+        Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
+        Two classes that are easy to tell apart: the others learn better without.
     rounds : int
         Rounds of boosting. A round adds a tree for each class, or ``trees`` for two classes.
     folds : int
@@ -104,6 +107,7 @@ class GatewoodClassifier(CircuitClassifier):
         root_arity: int | None = None,
         depth: int | None = None,
         climb: int | None = None,
+        screen: int | None = None,
         rounds: int | None = None,
         folds: int | None = None,
         trees: int | None = None,
@@ -128,6 +132,7 @@ class GatewoodClassifier(CircuitClassifier):
         self.root_arity = root_arity
         self.depth = depth
         self.climb = climb
+        self.screen = screen
         self.rounds = rounds
         self.folds = folds
         self.trees = trees

@@ -80,6 +80,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "R")]
     learning_rate: Option<f64>,
 
+    /// Grove: columns looked at for each trial where two classes are easy to tell apart; 1 for none
+    #[arg(long, value_name = "N")]
+    screen: Option<u32>,
+
     /// Grove: rows a tree is climbed on
     #[arg(long, value_name = "ROWS")]
     sample: Option<usize>,
@@ -153,6 +157,7 @@ impl LearnArgs {
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
+            ("screen", self.screen.map(Value::from)),
             ("sample", self.sample.map(Value::from)),
             ("apart", self.apart.map(Value::from)),
             ("habit", self.habit.map(Value::from)),

@@ -33,7 +33,7 @@ impl LogTable {
     pub fn at(&self, x: u32) -> i64 {
         match self.values.get(x as usize) {
             Some(&value) => value,
-            None => x_log_x(x),
+            None => beyond(x),
         }
     }
 
@@ -42,6 +42,13 @@ impl LogTable {
     pub fn purity(&self, zeros: u32, ones: u32) -> i64 {
         self.at(zeros) + self.at(ones) - self.at(zeros + ones)
     }
+}
+
+/// [`x_log_x`] where the table ends: out of the way, so that looking up is short.
+#[cold]
+#[inline(never)]
+fn beyond(x: u32) -> i64 {
+    x_log_x(x)
 }
 
 fn x_log_x(x: u32) -> i64 {

@@ -44,6 +44,11 @@ impl<'a> Tracker<'a> {
         Self { observer, done: AtomicU64::new(0), total }
     }
 
+    /// Takes note that there is more or less work than was thought.
+    pub(crate) fn expect(&mut self, total: u64) {
+        self.total = total;
+    }
+
     /// Asks whether to go on, without work to report.
     ///
     /// # Errors

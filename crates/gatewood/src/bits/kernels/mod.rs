@@ -13,6 +13,7 @@
 //! From nine inputs on, building each row's address and counting it in a histogram is cheaper.
 
 mod blocks;
+mod cells;
 mod change;
 mod count;
 mod evaluate;
@@ -21,6 +22,7 @@ mod partition;
 mod vector;
 mod votes;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::{BLOCK_WORDS, WORD_BITS, words_for};
@@ -208,6 +210,36 @@ impl Kernels {
         assert!(zeros.len() == ones.len() && others.first().is_none_or(|other| other.len() == changed.len()));
         assert!(split.is_multiple_of(BLOCK_WORDS) && changed.len().is_multiple_of(BLOCK_WORDS));
         dispatch!(self, change::count_changed(changed, others, split, zeros, ones));
+    }
+
+    /// Parts rows into cells by what some words of columns say: writes, for each of the `2^k` addresses, a column of the rows
+    /// that have it, one after the other. Bits past the last row may be one.
+    ///
+    /// # Panics
+    /// When a column or the target is too short.
+    pub(crate) fn part(self, columns: &[&[u64]], words: Range<usize>, cells: &mut [u64]) {
+        dispatch!(self, cells::part(columns, words, cells));
+    }
+
+    /// The ones of a column, a whole number of blocks, in each of the cells that [`Kernels::part`] made.
+    ///
+    /// # Panics
+    /// When the column is not whole blocks, or there are fewer cells than entries in the target.
+    pub(crate) fn count_in_cells(self, cells: &[u64], column: &[u64], out: &mut [u32]) {
+        assert!(column.len().is_multiple_of(BLOCK_WORDS));
+        dispatch!(self, cells::count(cells, column, out));
+    }
+
+    /// How mixed two classes are in cells of which each is parted in two: the sum of `zeros * ones / rows` over all halves,
+    /// where `rows` are the rows of each class in each cell and `with` those in one of its halves. The same to the last bit
+    /// at every level.
+    ///
+    /// # Panics
+    /// When the slices differ in length.
+    pub(crate) fn impurity(self, rows: [&[u32]; 2], with: [&[u32]; 2]) -> f32 {
+        let cells = rows[0].len();
+        assert!(rows.iter().chain(&with).all(|counts| counts.len() == cells));
+        dispatch!(self, cells::impurity(rows, with))
     }
 
     /// For each of up to 2^12 different keys below 2^31, how many keys are less.

@@ -57,6 +57,11 @@ pub(super) trait Vector: Copy {
     fn add(counter: Self::Counter, vector: Self) -> Self::Counter;
     /// The ones counted.
     fn total(counter: Self::Counter) -> u64;
+    /// The ones that each of four counters has counted, of at most 31 vectors.
+    #[inline(always)]
+    fn totals(counters: [Self::Counter; 4]) -> [u32; 4] {
+        counters.map(|counter| Self::total(counter) as u32)
+    }
 
     /// The bits of a word at the ones of a mask, moved together at the low end.
     #[inline(always)]
@@ -284,6 +289,21 @@ mod x86 {
             }
         }
         #[inline(always)]
+        fn totals(counters: [__m256i; 4]) -> [u32; 4] {
+            unsafe {
+                // Sums of a word are below 2^11: four fit beside each other in a word, and still do when words are added.
+                let [a, b, c, d] = counters.map(|counter| _mm256_sad_epu8(counter, _mm256_setzero_si256()));
+                let low = _mm256_or_si256(a, _mm256_slli_epi64(b, 16));
+                let high = _mm256_or_si256(_mm256_slli_epi64(c, 32), _mm256_slli_epi64(d, 48));
+                let all = _mm256_or_si256(low, high);
+                let half = _mm_add_epi16(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+                let sums = _mm_add_epi16(half, _mm_unpackhi_epi64(half, half));
+                let mut totals = [0; 4];
+                _mm_storeu_si128(totals.as_mut_ptr().cast(), _mm_cvtepu16_epi32(sums));
+                totals
+            }
+        }
+        #[inline(always)]
         fn extract(word: u64, mask: u64) -> u64 {
             unsafe { _pext_u64(word, mask) }
         }
@@ -372,6 +392,23 @@ mod x86 {
         #[inline(always)]
         fn total(counter: __m512i) -> u64 {
             unsafe { _mm512_reduce_add_epi64(counter) as u64 }
+        }
+        #[inline(always)]
+        fn totals(counters: [__m512i; 4]) -> [u32; 4] {
+            unsafe {
+                // Words count at most 64 a vector, so that four counts fit beside each other in a word, and still do when
+                // words are added.
+                let [a, b, c, d] = counters;
+                let low = _mm512_or_si512(a, _mm512_slli_epi64(b, 16));
+                let high = _mm512_or_si512(_mm512_slli_epi64(c, 32), _mm512_slli_epi64(d, 48));
+                let all = _mm512_or_si512(low, high);
+                let half = _mm256_add_epi16(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+                let half = _mm_add_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+                let sums = _mm_add_epi16(half, _mm_unpackhi_epi64(half, half));
+                let mut totals = [0; 4];
+                _mm_storeu_si128(totals.as_mut_ptr().cast(), _mm_cvtepu16_epi32(sums));
+                totals
+            }
         }
         #[inline(always)]
         fn extract(word: u64, mask: u64) -> u64 {

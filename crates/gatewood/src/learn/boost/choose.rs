@@ -48,7 +48,8 @@ pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>)
     }
     // The folds learn from all parts but one; all rows bear so many rounds more.
     let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
-    Ok((GrovePlan { rounds: rounds.min(plan.rounds), ..plan.clone() }, factor))
+    let rounds = rounds.min(plan.rounds);
+    Ok((GrovePlan { rounds, easy_rounds: rounds, ..plan.clone() }, factor))
 }
 
 /// The rounds after which held-out rows are judged.

@@ -6,6 +6,7 @@
 
 use super::cut::Cutter;
 use super::sample::Sample;
+use super::screen::{MAX_SCREENED, Screen};
 use crate::Result;
 use crate::bits::kernels::{HISTOGRAM_ARITY, Kernels, and_counts_to_addresses};
 use crate::bits::{AlignedWords, WORD_BITS};
@@ -104,13 +105,28 @@ impl<'a> Climber<'a> {
     }
 
     /// Runs trials, the columns tried being those that `candidate` draws.
+    ///
+    /// Where columns are screened, so many are drawn for a leaf, and only that which tells its gate most is tried, if it
+    /// tells more than the one there. A screened column takes less than half of the time of a trial, so twice as many
+    /// columns as there are trials are drawn.
     pub(super) fn climb(
         &mut self,
         trials: u32,
+        screened: u32,
         stream: &mut Stream,
         mut candidate: impl FnMut(&mut Stream) -> u32,
-    ) {
+    ) -> Result<()> {
         let arity = self.arities[0];
+        if screened > 1 {
+            let mut screen = Screen::new(self.sample, arity)?;
+            for _ in 0..(2 * trials).div_ceil(screened) {
+                let leaf = stream.below(self.leaves.len() as u32) as usize;
+                if let Some(column) = self.most_telling(&mut screen, leaf, screened, || candidate(stream)) {
+                    self.trial(leaf, column);
+                }
+            }
+            return Ok(());
+        }
         for _ in 0..trials {
             let leaf = stream.below(self.leaves.len() as u32) as usize;
             let column = candidate(stream);
@@ -119,6 +135,39 @@ impl<'a> Climber<'a> {
                 self.trial(leaf, column);
             }
         }
+        Ok(())
+    }
+
+    /// Of so many columns, that which tells the gate of a leaf most, if it tells more than the one there.
+    fn most_telling(
+        &self,
+        screen: &mut Screen,
+        leaf: usize,
+        columns: u32,
+        mut candidate: impl FnMut() -> u32,
+    ) -> Option<u32> {
+        let arity = self.arities[0];
+        let (gate, input) = (leaf / arity, leaf % arity);
+        let counts = &self.gates[gate].counts;
+        let read = &self.leaves[gate * arity..][..arity];
+        let mut others: [&[u64]; MAX_SCREENED] = [&[]; MAX_SCREENED];
+        for (other, &column) in others.iter_mut().zip(read[..input].iter().chain(&read[input + 1..])) {
+            *other = self.sample.column(column as usize);
+        }
+        screen.part(self.sample, &others[..arity - 1], input, counts, self.kernels);
+        let there = self.sample.column(read[input] as usize);
+        let mut best = (screen.impurity(self.sample, there, self.kernels), None);
+        for _ in 0..columns {
+            let column = candidate();
+            if !read.contains(&column) {
+                let words = self.sample.column(column as usize);
+                let impurity = screen.impurity(self.sample, words, self.kernels);
+                if impurity < best.0 {
+                    best = (impurity, Some(column));
+                }
+            }
+        }
+        best.1
     }
 
     /// The tree as it is.

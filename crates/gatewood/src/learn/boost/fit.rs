@@ -125,7 +125,7 @@ pub fn fit_grove_at(
     let mut plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
-        plan.folds = 0;
+        (plan.folds, plan.easy_rounds) = (0, plan.rounds);
     }
     in_pool(settings.threads, || {
         let setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
@@ -265,7 +265,7 @@ fn learn(
         None => None,
     };
     let mut state = setup.state(setup.weights.clone(), &booster.link)?;
-    let tracker = Tracker::new(observer, plan.rounds as u64);
+    let mut tracker = Tracker::new(observer, plan.rounds as u64);
     let mut trees = setup.base.trees().to_vec();
     let mut curve = Vec::new();
     let mut gates = setup.base.gates();
@@ -316,7 +316,9 @@ fn learn(
         tracker.advance(1)?;
         let impatient = plan.patience.is_some_and(|patience| round - best.2 >= patience);
         let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
-        if held.is_some() && impatient || spent {
+        let rounds = if state.easy == Some(true) { plan.easy_rounds } else { plan.rounds };
+        tracker.expect(rounds as u64);
+        if held.is_some() && impatient || spent || round >= rounds {
             break;
         }
     }

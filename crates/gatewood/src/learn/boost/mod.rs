@@ -17,6 +17,7 @@ mod link;
 mod prune;
 mod round;
 mod sample;
+mod screen;
 mod settings;
 mod state;
 mod votes;

@@ -3,19 +3,23 @@
 use rayon::prelude::*;
 
 use super::climb::{Climbed, Climber};
-use super::link::Link;
+use super::link::{Link, ONE};
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
 use super::state::{State, Sums};
 use super::votes::Voting;
 use crate::Result;
 use crate::bits::kernels::Kernels;
+use crate::bits::{BLOCK_WORDS, WORD_BITS};
 use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::random::{Purpose, Stream};
 
 /// Words of columns that a tree chooses from, where there are as many.
 const WORDS: usize = 16;
+
+/// The same where columns are screened: those are many that tell much the same, and trees get more different.
+const FEW_WORDS: usize = 4;
 
 /// The number of rounds after which rows are called easy or not.
 const EARLY: usize = 20;
@@ -24,9 +28,11 @@ const EARLY: usize = 20;
 const EASY: f64 = 0.05;
 
 /// Rows that a tree is climbed on at the most where they are easy: most have next to no gradient, and more would only be
-/// the same few drawn more often.
+/// the same few drawn more often. Each class has about half of them, and takes up whole blocks: a few less than blocks
+/// hold, so that a little more than half fits too.
 fn easy_sample(rows: usize) -> usize {
-    (rows / 2).max(1536)
+    let both = 2 * BLOCK_WORDS * WORD_BITS;
+    (rows / 5 / both).max(1) * both - 32
 }
 
 /// What all rounds share.
@@ -59,8 +65,8 @@ impl Booster<'_> {
             self.round_of_many(round, state)?
         };
         state.note_uses(grown.iter().map(|grown| &grown.tree));
-        if round + 1 == EARLY {
-            state.easy = state.margins.len() == 1 && state.judge().0 < EASY;
+        if state.easy.is_none() && round + 1 >= EARLY {
+            state.easy = Some(state.margins.len() == 1 && state.judge().0 < EASY);
         }
         Ok(grown)
     }
@@ -79,7 +85,7 @@ impl Booster<'_> {
             let Some((sample, _)) = self.sample(0, round * trees, reading)? else { return Ok(Vec::new()) };
             let climb = |position| {
                 let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-                Ok(Some((self.climb(&sample, &reading.uses, &mut stream)?, Vec::new())))
+                Ok(Some((self.climb(&sample, reading, &mut stream)?, Vec::new())))
             };
             positions.map(climb).collect::<Result<_>>()?
         };
@@ -131,7 +137,7 @@ impl Booster<'_> {
     ) -> Result<Option<(Climbed, Vec<bool>)>> {
         let Some((sample, among)) = self.sample(margin, position, state)? else { return Ok(None) };
         let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-        Ok(Some((self.climb(&sample, &state.uses, &mut stream)?, among)))
+        Ok(Some((self.climb(&sample, state, &mut stream)?, among)))
     }
 
     /// Draws and gathers rows to tell the class of a margin from the others; says which rows they were drawn among, where
@@ -144,15 +150,14 @@ impl Booster<'_> {
     ) -> Result<Option<(Sample, Vec<bool>)>> {
         let among = self.among(position, state.labels.len());
         let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
-        let size =
-            if state.easy { self.plan.sample.min(easy_sample(state.labels.len())) } else { self.plan.sample };
-        let pulls = state.pulls(margin);
-        let picks = if among.is_empty() {
-            draw(pulls, size, &mut stream)
-        } else {
-            let apart = |((pull, class), &among): ((u32, bool), &bool)| (pull * u32::from(among), class);
-            draw(pulls.zip(&among).map(apart), size, &mut stream)
+        let size = match state.easy {
+            Some(false) => self.plan.sample,
+            None if self.plan.screen == 1 => self.plan.sample,
+            _ => self.plan.sample.min(easy_sample(state.labels.len())),
         };
+        let mut pulls = state.pulls(margin);
+        pulls.iter_mut().zip(&among).for_each(|(pull, &among)| *pull *= u32::from(among));
+        let picks = draw(&pulls, &state.gradients[margin], size, &mut stream);
         Ok(self.gather(&picks, &mut stream)?.map(|sample| (sample, among)))
     }
 
@@ -161,7 +166,7 @@ impl Booster<'_> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        let chosen = self.rows.choose(WORDS, stream);
+        let chosen = self.rows.choose(if self.plan.screen > 1 { FEW_WORDS } else { WORDS }, stream);
         Sample::gather(self.rows, &chosen, picks, self.kernels).map(Some)
     }
 
@@ -188,10 +193,12 @@ impl Booster<'_> {
                 stream.shuffle(&mut order);
                 let mut inside = vec![false; classes];
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
-                let pulls = reading.group_pulls(&inside);
-                let picks = draw(pulls.iter().copied(), self.plan.sample, &mut stream);
+                let gradients = reading.group_gradients(&inside);
+                let pulls =
+                    reading.weighted(gradients.iter().map(|gradient| gradient.unsigned_abs().min(ONE)));
+                let picks = draw(&pulls, &gradients, self.plan.sample, &mut stream);
                 let Some(sample) = self.gather(&picks, &mut stream)? else { return Ok(None) };
-                self.climb(&sample, &reading.uses, &mut stream).map(Some)
+                self.climb(&sample, reading, &mut stream).map(Some)
             })
             .collect::<Result<_>>()?;
         let mut grown = Vec::new();
@@ -217,16 +224,17 @@ impl Booster<'_> {
     }
 
     /// Climbs a tree on the rows of a sample.
-    fn climb(&self, sample: &Sample, uses: &[u32], stream: &mut Stream) -> Result<Climbed> {
+    fn climb(&self, sample: &Sample, state: &State<'_>, stream: &mut Stream) -> Result<Climbed> {
         let columns = sample.columns.len() as u32;
         let leaves = self.plan.arities.iter().product();
         let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
         let mut climber = Climber::new(sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
-        let habit = Habit::new(self.plan.habit, &sample.columns, uses);
-        climber.climb(self.plan.climb, stream, |stream| match &habit {
+        let habit = Habit::new(self.plan.habit, &sample.columns, &state.uses);
+        let screened = if state.easy == Some(false) { 1 } else { self.plan.screen };
+        climber.climb(self.plan.climb, screened, stream, |stream| match &habit {
             Some(habit) => habit.draw(stream),
             None => stream.below(columns),
-        });
+        })?;
         let mut climbed = climber.finish();
         climbed.leaves.iter_mut().for_each(|leaf| *leaf = sample.columns[*leaf as usize]);
         Ok(climbed)

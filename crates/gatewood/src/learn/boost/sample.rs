@@ -142,14 +142,10 @@ impl Sample {
     }
 }
 
-/// Draws `size` rows, or one less, in proportion to their weight, systematically: evenly spaced along the running sum of
-/// the weights, from a random start. Beside its weight, each row says which class of the sample it belongs to.
-pub(super) fn draw(
-    rows: impl Iterator<Item = (u32, bool)> + Clone,
-    size: usize,
-    stream: &mut Stream,
-) -> [Vec<u32>; 2] {
-    let total: u64 = rows.clone().map(|(weight, _)| u64::from(weight)).sum();
+/// Draws `size` rows, or one less, in proportion to their pull, systematically: evenly spaced along the running sum of
+/// the pulls, from a random start. Those whose gradient is above zero are of class 1 of the sample.
+pub(super) fn draw(pulls: &[u32], gradients: &[i32], size: usize, stream: &mut Stream) -> [Vec<u32>; 2] {
+    let total: u64 = pulls.iter().map(|&pull| u64::from(pull)).sum();
     let mut picks = [const { Vec::new() }; 2];
     if total == 0 {
         return picks;
@@ -161,13 +157,14 @@ pub(super) fn draw(
     let mut counts = [0usize; 2];
     picks = [const { Vec::new() }; 2].map(|_: Vec<u32>| vec![0; size + 2]);
     let (mut sum, mut before) = (0u64, 0u64);
-    for (row, (weight, class)) in rows.enumerate() {
-        sum += u64::from(weight);
+    for (row, (&pull, &gradient)) in pulls.iter().zip(gradients).enumerate() {
+        sum += u64::from(pull);
         let drawn = ((sum >> shift) * scale + start) >> 36;
         let times = (drawn - before) as usize;
         before = drawn;
         // Rows drawn never, once or twice are all alike to the processor.
-        let (picks, count) = (&mut picks[usize::from(class)], &mut counts[usize::from(class)]);
+        let class = usize::from(gradient > 0);
+        let (picks, count) = (&mut picks[class], &mut counts[class]);
         picks[*count] = row as u32;
         picks[*count + 1] = row as u32;
         if times > 2 {

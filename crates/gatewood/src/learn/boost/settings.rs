@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choose::PARTS;
 use super::prune::OVERGROWN;
+use super::screen::MAX_SCREENED;
 use crate::circuit::MAX_ARITY;
 use crate::{Error, Result};
 
@@ -28,6 +29,9 @@ pub struct GroveSettings {
     pub depth: Option<usize>,
     /// Trials of hill climbing for each tree.
     pub climb: Option<u32>,
+    /// Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
+    /// Two classes that are easy to tell apart: the others learn better without.
+    pub screen: Option<u32>,
     /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees`] for two classes.
     pub rounds: Option<usize>,
     /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
@@ -74,8 +78,12 @@ pub struct GrovePlan {
     pub arities: Vec<usize>,
     /// Trials of hill climbing for each tree.
     pub climb: u32,
+    /// Columns screened for each trial.
+    pub screen: u32,
     /// Rounds of boosting; where they are to be chosen, the most there can be.
     pub rounds: usize,
+    /// Rounds where the first ones tell nearly all rows rightly and the number was not given.
+    pub easy_rounds: usize,
     /// Parts of the rows that are held out in turn to choose the rounds; 0 where they are given.
     pub folds: usize,
     /// Trees of a round that learn side by side.
@@ -179,13 +187,19 @@ impl GroveSettings {
             None => defaults.folds,
         };
         let most = if chosen && folds == 0 { defaults.rounds } else { defaults.most_rounds };
+        let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
         let shared = self.shared.unwrap_or(false) && !two;
         Ok(GrovePlan {
-            arities,
             climb: self.climb.unwrap_or(defaults.climb),
-            rounds: between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?,
+            screen: match between("screen", self.screen.unwrap_or(defaults.screen) as usize, 1, 1024)? {
+                screen if two && arities[0] <= MAX_SCREENED => screen as u32,
+                _ => 1,
+            },
+            arities,
+            rounds,
+            easy_rounds: if chosen && folds == 0 { rounds.min(defaults.easy_rounds) } else { rounds },
             folds,
-            trees: between("trees", self.trees.unwrap_or(if two || shared { 2 } else { 1 }), 1, 256)?,
+            trees: between("trees", self.trees.unwrap_or(if shared { 2 } else { defaults.trees }), 1, 256)?,
             learning_rate,
             sample: between("sample", self.sample.unwrap_or(defaults.sample), 16, 1 << 24)?,
             apart: share("apart", self.apart, defaults.apart, 0.9)?,
@@ -204,19 +218,25 @@ impl GroveSettings {
 /// Rows up to which votes come from rows that the climb did not see.
 const FEW_ROWS: usize = 2_000;
 
+/// Rows from which on tables bear more votes a tree and more trees a sample.
+const LARGE_TABLE: usize = 20_000;
+
 /// Rows from which on roots are wide and samples large.
 const MANY_ROWS: usize = 200_000;
 
 /// Columns from which on a set is taken to be of images or text, where many columns tell much the same.
-const MANY_BITS: usize = 600;
+const MANY_BITS: usize = 750;
 
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {
     arities: Vec<usize>,
     climb: u32,
+    screen: u32,
     rounds: usize,
+    easy_rounds: usize,
     most_rounds: usize,
     folds: usize,
+    trees: usize,
     learning_rate: f64,
     sample: usize,
     apart: f64,
@@ -232,27 +252,35 @@ impl Defaults {
         let arities = match () {
             // Many rows bear many votes a tree.
             () if many => vec![2, 12],
-            () if !two && rows >= 20_000 => vec![5, 3],
+            () if !two && rows >= LARGE_TABLE => vec![5, 3],
             () if !two => vec![4, 4],
             () if wide && rows < 5_000 => vec![4, 2],
             () if wide => vec![5, 2],
+            () if rows >= LARGE_TABLE => vec![4, 4],
             () => vec![4, 3],
         };
         Self {
             arities,
             climb: match () {
                 () if many => 500,
-                () if !two && rows >= 20_000 => 2000,
+                () if !two && rows >= LARGE_TABLE => 2000,
                 () if wide => 400,
                 () if !two => 300,
                 () if few => 200,
+                () if rows >= LARGE_TABLE => 300,
                 () => 150,
+            },
+            screen: match () {
+                () if wide && rows < 5_000 => 8,
+                () if wide => 16,
+                () => 1,
             },
             rounds: match () {
                 () if many => 140,
                 () if two && wide && rows >= 5_000 => 1000,
                 () => 600,
             },
+            easy_rounds: 600,
             most_rounds: if few { 400 } else { 1000 },
             // Images and text get better with every round for long; the other sets do not.
             folds: match () {
@@ -260,17 +288,22 @@ impl Defaults {
                 () if few => 3,
                 () => 1,
             },
+            trees: match () {
+                () if !two => 1,
+                () if !wide && !many && rows >= LARGE_TABLE => 4,
+                () => 2,
+            },
             learning_rate: match () {
                 () if many => 0.3,
-                () if two && wide && rows < 5_000 => 0.12,
-                () if wide && (two || rows < 20_000) => 0.1,
-                () if !two && !few && rows < 20_000 => 0.05,
+                () if two && wide && rows < 5_000 => 0.14,
+                () if wide && (two || rows < LARGE_TABLE) => 0.1,
+                () if !two && !few && rows < LARGE_TABLE => 0.05,
                 () => 0.07,
             },
             sample: match () {
                 () if many => 1 << 16,
                 () if rows < 5_000 => rows.next_multiple_of(512),
-                () if two => (2 * rows).next_multiple_of(512).min(16384),
+                () if two && (wide || rows >= LARGE_TABLE) => (2 * rows).next_multiple_of(512).min(16384),
                 () => (2 * rows).next_multiple_of(512).min(8192),
             },
             apart: if two && few { 0.3 } else { 0.0 },

@@ -57,8 +57,8 @@ pub(super) struct State<'a> {
     pub(super) gradients: Vec<Vec<i32>>,
     /// How many leaves of the trees so far read each column.
     pub(super) uses: Vec<u32>,
-    /// Whether the first rounds told nearly all rows rightly.
-    pub(super) easy: bool,
+    /// Whether the first rounds told nearly all rows rightly, once they are over.
+    pub(super) easy: Option<bool>,
 }
 
 impl<'a> State<'a> {
@@ -77,7 +77,7 @@ impl<'a> State<'a> {
             margins,
             gradients,
             uses,
-            easy: false,
+            easy: None,
         };
         state.vote(&[], link);
         state
@@ -104,31 +104,27 @@ impl<'a> State<'a> {
         pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
     }
 
-    /// For each row, the size of its gradient for a margin, and whether it is of the margin's class.
-    pub(super) fn pulls(&self, margin: usize) -> impl Iterator<Item = (u32, bool)> + Clone {
-        let weights = &self.weights;
-        self.gradients[margin].iter().enumerate().map(move |(row, &gradient)| {
-            let pull = gradient.unsigned_abs();
-            let pull = match weights.get(row) {
-                Some(&weight) => ((u64::from(pull) * u64::from(weight)) >> 8) as u32,
-                None => pull,
-            };
-            (pull, gradient > 0)
-        })
+    /// The size of each row's gradient for a margin, times what the row counts for.
+    pub(super) fn pulls(&self, margin: usize) -> Vec<u32> {
+        self.weighted(self.gradients[margin].iter().map(|gradient| gradient.unsigned_abs()))
     }
 
-    /// The size of each row's gradient for a group of classes taken as one, which `inside` names.
-    pub(super) fn group_pulls(&self, inside: &[bool]) -> Vec<(u32, bool)> {
+    /// The gradient of each row for a group of classes taken as one, which `inside` names; above zero for rows inside.
+    pub(super) fn group_gradients(&self, inside: &[bool]) -> Vec<i32> {
         let mut sums = vec![0i32; self.labels.len()];
         for (gradients, _) in self.gradients.iter().zip(inside).filter(|(_, inside)| **inside) {
             sums.iter_mut().zip(gradients).for_each(|(sum, &gradient)| *sum += gradient);
         }
-        let pull = |(row, sum): (usize, i32)| {
-            let pull = sum.unsigned_abs().min(ONE);
-            let weight = *self.weights.get(row).unwrap_or(&WEIGHT_ONE);
-            (((u64::from(pull) * u64::from(weight)) >> 8) as u32, inside[self.labels[row] as usize])
-        };
-        sums.into_iter().enumerate().map(pull).collect()
+        sums
+    }
+
+    /// Sizes of gradients, each times what the row counts for.
+    pub(super) fn weighted(&self, sizes: impl Iterator<Item = u32>) -> Vec<u32> {
+        if self.weights.is_empty() {
+            return sizes.collect();
+        }
+        let weigh = |(size, &weight): (u32, &u32)| ((u64::from(size) * u64::from(weight)) >> 8) as u32;
+        sizes.zip(&self.weights).map(weigh).collect()
     }
 
     /// The root address of every row.
@@ -146,23 +142,24 @@ impl<'a> State<'a> {
     /// The sums of one margin's gradients over the rows of each address. Rows the tree was climbed on, where others
     /// were kept apart, count for [`CLIMBED_PART`].
     pub(super) fn sums(&self, margin: usize, addresses: &[u16], count: usize, climbed: &[bool]) -> Vec<Sums> {
-        let alike = self.weights.is_empty() && climbed.is_empty();
         let add = |mut sums: Vec<Sums>, chunk: usize| {
             let start = chunk * CHUNK_ROWS;
             let end = addresses.len().min(start + CHUNK_ROWS);
             let rows = self.gradients[margin][start..end].iter().zip(&addresses[start..end]);
-            if alike {
-                rows.for_each(|(&gradient, &address)| {
-                    sums[address as usize].add(gradient, WEIGHT_ONE.into())
-                });
-                return sums;
-            }
-            for (i, (&gradient, &address)) in rows.enumerate() {
-                let mut weight = i64::from(*self.weights.get(start + i).unwrap_or(&WEIGHT_ONE));
-                if climbed.get(start + i) == Some(&true) {
-                    weight /= CLIMBED_PART;
+            match (self.weights.get(start..end), climbed.get(start..end)) {
+                (None, None) => rows.for_each(|(&gradient, &address)| {
+                    sums[address as usize].add(gradient, WEIGHT_ONE.into());
+                }),
+                (Some(weights), None) => rows.zip(weights).for_each(|((&gradient, &address), &weight)| {
+                    sums[address as usize].add(gradient, weight.into());
+                }),
+                (weights, Some(climbed)) => {
+                    for (i, ((&gradient, &address), &climbed)) in rows.zip(climbed).enumerate() {
+                        let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
+                        let weight = if climbed { weight / CLIMBED_PART } else { weight };
+                        sums[address as usize].add(gradient, weight);
+                    }
                 }
-                sums[address as usize].add(gradient, weight);
             }
             sums
         };
