@@ -79,24 +79,31 @@ impl Booster<'_> {
         let trees = self.plan.trees;
         let positions = (0..trees.min(room)).into_par_iter().with_max_len(1).map(|tree| round * trees + tree);
         let reading = &*state;
-        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = if self.plan.apart > 0.0 {
-            positions.map(|position| self.climb_for(0, position, reading)).collect::<Result<_>>()?
+        let prepare = |climbed: Climbed, among| {
+            let bare = self.bare(&climbed, 0)?;
+            let addresses = reading.addresses(&bare, self.kernels);
+            Ok(Some((bare, climbed.worth, addresses, among)))
+        };
+        let climbed: Vec<Option<(VoteTree, Vec<f64>, Vec<u16>, Vec<bool>)>> = if self.plan.apart > 0.0 {
+            let climb = |position| match self.climb_for(0, position, reading)? {
+                Some((climbed, among)) => prepare(climbed, among),
+                None => Ok(None),
+            };
+            positions.map(climb).collect::<Result<_>>()?
         } else {
             let Some((sample, _)) = self.sample(0, round * trees, reading)? else { return Ok(Vec::new()) };
             let climb = |position| {
                 let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-                Ok(Some((self.climb(&sample, reading, &mut stream)?, Vec::new())))
+                prepare(self.climb(&sample, reading, &mut stream)?, Vec::new())
             };
             positions.map(climb).collect::<Result<_>>()?
         };
         let mut grown = Vec::new();
-        for (climbed, among) in climbed.into_iter().flatten() {
-            let bare = self.bare(&climbed, 0)?;
-            let addresses = state.addresses(&bare, self.kernels);
+        for (bare, worth, addresses, among) in climbed.into_iter().flatten() {
             let sums = state.sums(0, &addresses, bare.votes().len(), &among);
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
             state.vote(&[(&tree, &addresses)], &self.link);
-            grown.push(Grown { tree, worth: climbed.worth });
+            grown.push(Grown { tree, worth });
         }
         Ok(grown)
     }

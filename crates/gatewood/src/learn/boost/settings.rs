@@ -280,7 +280,7 @@ impl Defaults {
                 () if two && wide && rows >= 5_000 => 1000,
                 () => 600,
             },
-            easy_rounds: 600,
+            easy_rounds: if rows < 5_000 { 500 } else { 600 },
             most_rounds: if few { 400 } else { 1000 },
             // Images and text get better with every round for long; the other sets do not.
             folds: match () {
