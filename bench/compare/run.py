@@ -181,6 +181,8 @@ def main():
     pinned = jobs * args.threads <= len(cores)
     for name in ("OMP", "OPENBLAS", "MKL"):
         os.environ[f"{name}_NUM_THREADS"] = str(args.threads)
+    # The process that jobs are forked from looks for what it is to load beforehand where this says, and nowhere else.
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     processes = multiprocessing.get_context(args.start)
     processes.set_forkserver_preload(["preload"])
     slots = [Slot(processes, cores[i * args.threads:(i + 1) * args.threads] if pinned else [], out / "slots" / str(i))
