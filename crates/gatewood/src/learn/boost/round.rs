@@ -52,6 +52,16 @@ pub(super) struct Grown {
     pub(super) worth: Vec<f64>,
 }
 
+/// A climbed tree that wants only its votes.
+struct Ready {
+    bare: VoteTree,
+    worth: Vec<f64>,
+    /// The root's address of every row.
+    addresses: Vec<u16>,
+    /// Which rows it was climbed among, where some are kept apart.
+    among: Vec<bool>,
+}
+
 impl Booster<'_> {
     /// Runs a round: the trees it adds, no more than there is room for, the state being brought up to date.
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
@@ -79,14 +89,14 @@ impl Booster<'_> {
         let trees = self.plan.trees;
         let positions = (0..trees.min(room)).into_par_iter().with_max_len(1).map(|tree| round * trees + tree);
         let reading = &*state;
-        let prepare = |climbed: Climbed, among| {
+        let ready = |climbed: Climbed, among| -> Result<Option<Ready>> {
             let bare = self.bare(&climbed, 0)?;
             let addresses = reading.addresses(&bare, self.kernels);
-            Ok(Some((bare, climbed.worth, addresses, among)))
+            Ok(Some(Ready { bare, worth: climbed.worth, addresses, among }))
         };
-        let climbed: Vec<Option<(VoteTree, Vec<f64>, Vec<u16>, Vec<bool>)>> = if self.plan.apart > 0.0 {
+        let climbed: Vec<Option<Ready>> = if self.plan.apart > 0.0 {
             let climb = |position| match self.climb_for(0, position, reading)? {
-                Some((climbed, among)) => prepare(climbed, among),
+                Some((climbed, among)) => ready(climbed, among),
                 None => Ok(None),
             };
             positions.map(climb).collect::<Result<_>>()?
@@ -94,12 +104,12 @@ impl Booster<'_> {
             let Some((sample, _)) = self.sample(0, round * trees, reading)? else { return Ok(Vec::new()) };
             let climb = |position| {
                 let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-                prepare(self.climb(&sample, reading, &mut stream)?, Vec::new())
+                ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
             };
             positions.map(climb).collect::<Result<_>>()?
         };
         let mut grown = Vec::new();
-        for (bare, worth, addresses, among) in climbed.into_iter().flatten() {
+        for Ready { bare, worth, addresses, among } in climbed.into_iter().flatten() {
             let sums = state.sums(0, &addresses, bare.votes().len(), &among);
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
             state.vote(&[(&tree, &addresses)], &self.link);
