@@ -119,7 +119,7 @@ impl<'a> Climber<'a> {
         let arity = self.arities[0];
         if screened > 1 {
             let mut screen = Screen::new(self.sample, arity)?;
-            for _ in 0..(2 * trials).div_ceil(screened) {
+            for _ in 0..(2 * u64::from(trials)).div_ceil(screened.into()) {
                 let leaf = stream.below(self.leaves.len() as u32) as usize;
                 if let Some(column) = self.most_telling(&mut screen, leaf, screened, || candidate(stream)) {
                     self.trial(leaf, column);
