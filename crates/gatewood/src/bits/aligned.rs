@@ -12,14 +12,14 @@ use crate::{Error, Result, memory};
 struct Block([u64; BLOCK_WORDS]);
 
 /// A fixed number of words, a multiple of [`BLOCK_WORDS`], the first on a 64-byte boundary.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct AlignedWords {
     blocks: Vec<Block>,
 }
 
 impl AlignedWords {
     /// No words.
-    pub fn empty() -> Self {
+    pub const fn empty() -> Self {
         Self { blocks: Vec::new() }
     }
 

@@ -1,10 +1,14 @@
 //! The rows a tree is climbed on.
 
+use std::cell::Cell;
+
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
-use crate::bits::{AlignedWords, BitView, WORD_BITS, padded_words_for, transpose_block, words_for};
+use crate::bits::kernels::{BLOCKS, Kernels};
+use crate::bits::{
+    AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, transpose_block, words_for,
+};
 use crate::random::Stream;
 
 /// All rows, packed row by row, so that any of them can be gathered quickly.
@@ -84,7 +88,10 @@ impl Sample {
             .flat_map(|&word| all.columns.iter().skip(word as usize * WORD_BITS).take(WORD_BITS))
             .copied()
             .collect();
-        let mut words = AlignedWords::zeros(stride.saturating_mul(columns.len()))?;
+        let mut words = SPARE.take();
+        if words.len() < stride.saturating_mul(columns.len()) {
+            words = AlignedWords::zeros(stride.saturating_mul(columns.len()))?;
+        }
         let width = |word: u32| WORD_BITS.min(all.columns.len() - word as usize * WORD_BITS);
         // The words of a row in groups, each with the columns it makes.
         let mut groups: Vec<(&[u32], &mut [u64])> = Vec::new();
@@ -96,25 +103,33 @@ impl Sample {
             rest = others;
         }
         groups.into_par_iter().for_each(|(chosen, words)| {
-            let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
+            // The blocks of the rows that make a line of every column: lines are written whole, the padding with them.
+            let mut bands = [[[0; BLOCKS]; WORD_BITS]; BLOCK_WORDS];
             // Where fewer words are left than blocks, the first stands in for those missing.
             let from: [usize; BLOCKS] =
                 std::array::from_fn(|block| *chosen.get(block).unwrap_or(&chosen[0]) as usize);
             for (class, picks) in picks.iter().enumerate() {
-                for (band, picks) in picks.chunks(WORD_BITS).enumerate() {
-                    for (to, &row) in blocks.iter_mut().zip(picks) {
-                        let row = &all.words[row as usize * all.width..][..all.width];
-                        *to = from.map(|word| row[word]);
-                    }
-                    blocks[picks.len()..].fill([0; BLOCKS]);
-                    kernels.transpose(&mut blocks);
-                    let mut at = class * split + band;
-                    for (block, &word) in chosen.iter().enumerate() {
-                        let words = &mut words[at..];
-                        for (column, rows) in blocks[..width(word)].iter().enumerate() {
-                            words[column * stride] = rows[block];
+                for (line, picks) in picks.chunks(BLOCK_WORDS * WORD_BITS).enumerate() {
+                    let mut left = picks;
+                    for blocks in &mut bands {
+                        let (picks, others) = left.split_at(left.len().min(WORD_BITS));
+                        left = others;
+                        for (to, &row) in blocks.iter_mut().zip(picks) {
+                            let row = &all.words[row as usize * all.width..][..all.width];
+                            *to = from.map(|word| row[word]);
                         }
-                        at += width(word) * stride;
+                        blocks[picks.len()..].fill([0; BLOCKS]);
+                        if !picks.is_empty() {
+                            kernels.transpose(blocks);
+                        }
+                    }
+                    let at = class * split + line * BLOCK_WORDS;
+                    let mut columns = words.chunks_exact_mut(stride);
+                    for (block, &word) in chosen.iter().enumerate() {
+                        for (i, column) in columns.by_ref().take(width(word)).enumerate() {
+                            let line = bands.each_ref().map(|blocks| blocks[i][block]);
+                            column[at..at + BLOCK_WORDS].copy_from_slice(&line);
+                        }
                     }
                 }
             }
@@ -140,6 +155,18 @@ impl Sample {
             }
         }
     }
+}
+
+impl Drop for Sample {
+    fn drop(&mut self) {
+        SPARE.set(std::mem::take(&mut self.words));
+    }
+}
+
+thread_local! {
+    /// The words of the last sample, for the next: fresh ones are zeroed page by page as they are first written. Threads
+    /// live as long as the work they were started for.
+    static SPARE: Cell<AlignedWords> = const { Cell::new(AlignedWords::empty()) };
 }
 
 /// Draws `size` rows, or one less, in proportion to their pull, systematically: evenly spaced along the running sum of
