@@ -1,5 +1,8 @@
 //! A thread pool per piece of work.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use crate::{Error, Result};
@@ -14,6 +17,84 @@ pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> 
         .build()
         .map_err(|error| Error::too_large(format!("{threads} threads cannot be started: {error}")))?
         .install(work)
+}
+
+/// [`in_pool`] for work that threads share in pieces of less than a millisecond, `most` at a time: they stay awake from
+/// one piece to the next, since waking one takes as long as what it then has to do.
+///
+/// # Errors
+/// As [`in_pool`].
+pub(crate) fn in_wakeful_pool<T: Send>(
+    threads: usize,
+    most: usize,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if threads == 0 { cores } else { threads }.clamp(1, most.max(1));
+    in_pool(threads, || {
+        let watch = Watch::default();
+        let watchers = rayon::current_num_threads().min(cores) - 1;
+        rayon::scope(|scope| {
+            for _ in 0..watchers {
+                scope.spawn(|_| watch.keep());
+            }
+            let _end = watch.begin(watchers);
+            work()
+        })
+    })
+}
+
+/// Keeps threads of a pool awake while some work is done.
+#[derive(Default)]
+struct Watch {
+    watching: AtomicUsize,
+    begun: AtomicBool,
+    ended: AtomicBool,
+}
+
+impl Watch {
+    /// Takes up whatever work the pool has until the watch ends.
+    ///
+    /// A thread that comes after the work has begun may be in the middle of it, waiting for another: it must not watch.
+    fn keep(&self) {
+        self.watching.fetch_add(1, Ordering::SeqCst);
+        if self.begun.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut idle = 0u32;
+        while !self.ended.load(Ordering::Relaxed) {
+            if rayon::yield_now() != Some(rayon::Yield::Idle) {
+                idle = 0;
+                continue;
+            }
+            idle += 1;
+            // Pauses leave the core to the other thread it may run; where there are more threads than cores, some must
+            // give way.
+            if idle.is_multiple_of(64) {
+                std::thread::yield_now();
+            } else {
+                (0..16).for_each(|_| std::hint::spin_loop());
+            }
+        }
+    }
+
+    /// Waits a moment for so many threads, and begins; the watch ends when what is returned is dropped.
+    fn begin(&self, watchers: usize) -> impl Drop {
+        let start = Instant::now();
+        while self.watching.load(Ordering::SeqCst) < watchers && start.elapsed() < Duration::from_millis(2) {
+            std::hint::spin_loop();
+        }
+        self.begun.store(true, Ordering::SeqCst);
+        End(&self.ended)
+    }
+}
+
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Runs work in a pool of its own if it is worth that, there are threads to be had, and it is not in a pool already; the

@@ -1,6 +1,6 @@
 //! Choosing the number of rounds by what held-out rows say.
 
-use rayon::prelude::*;
+use std::sync::OnceLock;
 
 use super::calibrate::{Calibrated, calibrate};
 use super::fit::Setup;
@@ -13,8 +13,9 @@ use crate::random::{Purpose, Stream};
 /// Parts the rows are split into; each part is held out in turn, as many as the plan has folds.
 pub(super) const PARTS: u32 = 5;
 
-/// Fewest rounds without improvement after which a fold ends.
-const FEWEST: usize = 40;
+/// Rounds without improvement after which a fold ends: such a part of those there were, and no fewer than make so many
+/// trees. Several folds may end sooner, since their losses are added up.
+const PATIENCE: [(usize, usize); 2] = [(4, 60), (6, 40)];
 
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
 const BETTER: (f64, f64) = (0.001, 0.0002);
@@ -23,20 +24,55 @@ const BETTER: (f64, f64) = (0.001, 0.0002);
 const EVERY: usize = 5;
 const SPREAD: usize = 20;
 
-/// The plan with the rounds whose loss on held-out rows is least, and what a vote is worth then, as a multiple of what it
-/// is worth while learning.
+/// What held-out rows call for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) rounds: usize,
+    /// What a vote is worth then, as a multiple of what it is worth while learning.
+    pub(super) factor: f64,
+}
+
+/// Chooses the rounds whose loss on held-out rows is least, while `grow` learns from all rows.
+///
+/// Folds and `grow` are begun in this order as threads are free, and `grow` is told what is chosen as soon as the folds
+/// have ended. Where there are threads for all, it need not wait for them: it takes about as many rounds as they do.
 ///
 /// Margins grow more certain than they are right with every round, while the classes they tell go on getting better. So
 /// the loss is that of margins scaled to suit the held-out rows.
-pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>) -> Result<(GrovePlan, f64)> {
-    let parts = parts(setup.train.labels, setup.classes, plan.seed);
-    let folds: Vec<Vec<Calibrated>> = (0..plan.folds as u32)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|fold| judge_fold(setup, plan.clone(), &parts, fold, tracker))
-        .collect::<Result<_>>()?;
+pub(super) fn choose_while<T: Send>(
+    setup: &Setup<'_>,
+    plan: &GrovePlan,
+    tracker: &Tracker<'_>,
+    grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
+) -> Result<(Chosen, T)> {
+    let parts = &parts(setup.train.labels, setup.classes, plan.seed);
+    let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.folds];
+    let (chosen, mut grown) = (&OnceLock::new(), None);
+    rayon::scope_fifo(|scope| {
+        for (fold, this) in judged.iter().enumerate() {
+            scope.spawn_fifo(move |_| {
+                this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, tracker));
+                let all = judged.iter().map(|judged| judged.get()?.as_ref().ok());
+                if let Some(folds) = all.collect::<Option<Vec<&Vec<Calibrated>>>>() {
+                    chosen.get_or_init(|| least_loss(&folds, plan));
+                }
+            });
+        }
+        scope.spawn_fifo(|_| grown = Some(grow(chosen)));
+    });
+    if let Some(error) = judged.iter().find_map(|judged| judged.get()?.as_ref().err()) {
+        return Err(error.clone());
+    }
+    match (chosen.get(), grown) {
+        (Some(&chosen), Some(grown)) => Ok((chosen, grown?)),
+        _ => unreachable!("the scope waits for all it began"),
+    }
+}
+
+/// The rounds at which the loss of all folds is least.
+fn least_loss(folds: &[&Vec<Calibrated>], plan: &GrovePlan) -> Chosen {
     let (mut least, mut rounds, mut factor) = (f64::INFINITY, 1, 1.0);
-    let longest = folds.iter().map(Vec::len).max().unwrap_or(0);
+    let longest = folds.iter().map(|judged| judged.len()).max().unwrap_or(0);
     for (judging, round) in judgings().take(longest).enumerate() {
         // A fold that ended early stays where it was.
         let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
@@ -48,8 +84,7 @@ pub(super) fn choose(setup: &Setup<'_>, plan: &GrovePlan, tracker: &Tracker<'_>)
     }
     // The folds learn from all parts but one; all rows bear so many rounds more.
     let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
-    let rounds = rounds.min(plan.rounds);
-    Ok((GrovePlan { rounds, easy_rounds: rounds, ..plan.clone() }, factor))
+    Chosen { rounds: rounds.min(plan.rounds), factor }
 }
 
 /// The rounds after which held-out rows are judged.
@@ -87,6 +122,8 @@ fn judge_fold(
         .collect();
     let booster = setup.booster(plan);
     let mut state = setup.state(weights, &booster.link)?;
+    let (part, trees) = PATIENCE[usize::from(booster.plan.folds > 1)];
+    let fewest = trees.div_ceil(booster.plan.trees);
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
     let mut gates = setup.base.gates();
@@ -106,7 +143,7 @@ fn judge_fold(
                 best = (now.loss, round);
             }
         }
-        if done || round - best.1 > FEWEST.max(best.1 / 4) {
+        if done || round - best.1 > fewest.max(best.1 / part) {
             break;
         }
     }

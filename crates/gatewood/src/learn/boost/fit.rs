@@ -1,11 +1,12 @@
 //! Learning a grove.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::calibrate::calibrate;
-use super::choose::choose;
+use super::choose::{Chosen, choose_while};
 use super::link::Link;
 use super::prune::prune;
 use super::round::Booster;
@@ -14,10 +15,10 @@ use super::settings::{GrovePlan, GroveSettings};
 use super::state::{Examples, State, WEIGHT_ONE};
 use super::votes::Voting;
 use crate::bits::kernels::Kernels;
-use crate::circuit::{Grove, VoteTree};
+use crate::circuit::{CHUNK_ROWS, Grove, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::learn::{Observer, Tracker};
-use crate::pool::in_pool;
+use crate::pool::in_wakeful_pool;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
@@ -127,7 +128,9 @@ pub fn fit_grove_at(
         // The validation rows choose the rounds.
         (plan.folds, plan.easy_rounds) = (0, plan.rounds);
     }
-    in_pool(settings.threads, || {
+    let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
+    let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
+    in_wakeful_pool(settings.threads, most, || {
         let setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
         learn(&setup, validation, plan, observer)
     })
@@ -251,86 +254,29 @@ fn learn(
     mut plan: GrovePlan,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
-    let begun = Instant::now();
-    let (train, kernels) = (setup.train, setup.kernels);
+    let (train, base, kernels) = (setup.train, &setup.base, setup.kernels);
     // What a vote is worth, as a multiple of what it is worth while learning.
     let mut worth = 1.0;
-    if plan.folds > 0 && validation.is_none() {
-        (plan, worth) = choose(setup, &plan, &Tracker::new(observer, plan.rounds as u64))?;
-    }
-    let booster = setup.booster(plan);
-    let plan = &booster.plan;
-    let mut held = match validation {
-        Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
-        None => None,
+    let mut growth = if plan.folds > 0 {
+        let tracker = Tracker::new(observer, plan.rounds as u64);
+        let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, &plan, Some(chosen), observer);
+        let (chosen, mut growth) = choose_while(setup, &plan, &tracker, grow)?;
+        growth.curve.truncate(chosen.rounds);
+        (plan.rounds, plan.easy_rounds, worth) = (chosen.rounds, chosen.rounds, chosen.factor);
+        growth.cut(chosen.rounds);
+        growth
+    } else {
+        grow(setup, validation, &plan, None, observer)?
     };
-    let mut state = setup.state(setup.weights.clone(), &booster.link)?;
-    let mut tracker = Tracker::new(observer, plan.rounds as u64);
-    let mut trees = setup.base.trees().to_vec();
-    let mut curve = Vec::new();
-    let mut gates = setup.base.gates();
-    // What each leaf of each new tree gained.
-    let mut worths: Vec<Vec<f64>> = Vec::new();
-    // The trees and rounds of the best grove so far: that whose scaled margins have the least loss. The error of few rows is
-    // too much a matter of luck.
-    let mut best = (f64::INFINITY, trees.len(), 0);
-    let mut factor = 1.0;
-    for round in 1..=plan.rounds {
-        let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, plan.room(gates))?;
-        if grown.is_empty() {
-            break;
-        }
-        if let Some(held) = &mut held {
-            let addresses: Vec<Vec<u16>> =
-                grown.iter().map(|grown| held.addresses(&grown.tree, kernels)).collect();
-            let votes: Vec<(&VoteTree, &[u16])> = grown
-                .iter()
-                .zip(&addresses)
-                .map(|(grown, addresses)| (&grown.tree, &addresses[..]))
-                .collect();
-            held.vote(&votes, &booster.link);
-        }
-        for grown in grown {
-            gates += grown.tree.gates();
-            worths.push(grown.worth);
-            trees.push(grown.tree);
-        }
-        let (train_error, train_loss) = state.judge();
-        let mut point = CurvePoint {
-            round,
-            gates,
-            train_error,
-            train_loss,
-            validation_error: None,
-            validation_loss: None,
-        };
-        if let Some(held) = &held {
-            let now = calibrate(held, setup.base.unit(), |_| true, factor);
-            factor = now.factor;
-            (point.validation_error, point.validation_loss) = (Some(held.judge().0), Some(now.loss));
-            if now.loss < best.0 {
-                best = (now.loss, trees.len(), round);
-            }
-        }
-        curve.push(point);
-        tracker.advance(1)?;
-        let impatient = plan.patience.is_some_and(|patience| round - best.2 >= patience);
-        let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
-        let rounds = if state.easy == Some(true) { plan.easy_rounds } else { plan.rounds };
-        tracker.expect(rounds as u64);
-        if held.is_some() && impatient || spent || round >= rounds {
-            break;
-        }
+    if let Some(best) = growth.best {
+        growth.cut(best);
     }
-    let mut rounds = curve.len();
-    if held.is_some() && best.2 > 0 {
-        trees.truncate(best.1);
-        rounds = best.2;
-    }
-    let base = &setup.base;
+    let Growth { mut trees, mut worths, curve, ends, .. } = growth;
+    let booster = setup.booster(plan);
     let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);
     let mut kept = vec![true; trees.len()];
-    if let Some(most) = plan.max_gates.filter(|&most| trees.iter().map(VoteTree::gates).sum::<usize>() > most)
+    if let Some(most) =
+        booster.plan.max_gates.filter(|&most| trees.iter().map(VoteTree::gates).sum::<usize>() > most)
     {
         let margins = margins_of(&grown(base.unit(), trees.clone())?, train, kernels)?;
         let mut state = State::new(train, setup.weights.clone(), margins, &booster.link);
@@ -350,7 +296,114 @@ fn learn(
     if worth != 1.0 {
         grove = grown(base.unit() * worth, grove.trees().to_vec())?;
     }
-    Ok(GroveFit { grove, plan: booster.plan.clone(), curve, rounds, importance })
+    Ok(GroveFit { grove, plan: booster.plan, curve, rounds: ends.len(), importance })
+}
+
+/// Trees as they were grown, round by round.
+struct Growth {
+    /// Those of the base, then those of each round.
+    trees: Vec<VoteTree>,
+    /// What each leaf of each new tree gained.
+    worths: Vec<Vec<f64>>,
+    /// The number of trees after each round.
+    ends: Vec<usize>,
+    curve: Vec<CurvePoint>,
+    /// The round best on validation rows, where there are any.
+    best: Option<usize>,
+}
+
+impl Growth {
+    /// Takes back the rounds after one.
+    fn cut(&mut self, rounds: usize) {
+        self.ends.truncate(rounds);
+        if let Some(&end) = self.ends.last() {
+            self.trees.truncate(end);
+        }
+    }
+}
+
+/// Runs the rounds of a plan, or those that are being chosen: then it may run some more until it is told.
+fn grow(
+    setup: &Setup<'_>,
+    validation: Option<&Examples<'_>>,
+    plan: &GrovePlan,
+    chosen: Option<&OnceLock<Chosen>>,
+    observer: &dyn Observer,
+) -> Result<Growth> {
+    let begun = Instant::now();
+    let booster = setup.booster(plan.clone());
+    let mut held = match validation {
+        Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
+        None => None,
+    };
+    let mut state = setup.state(setup.weights.clone(), &booster.link)?;
+    let mut tracker = Tracker::new(observer, plan.rounds as u64);
+    let mut growth = Growth {
+        trees: setup.base.trees().to_vec(),
+        worths: Vec::new(),
+        ends: Vec::new(),
+        curve: Vec::new(),
+        best: None,
+    };
+    let mut gates = setup.base.gates();
+    // The best round so far and its loss: that whose scaled margins have the least. The error of few rows is too much a
+    // matter of luck.
+    let mut best = (f64::INFINITY, 0);
+    let mut factor = 1.0;
+    for round in 1..=plan.rounds {
+        let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, plan.room(gates))?;
+        if grown.is_empty() {
+            break;
+        }
+        if let Some(held) = &mut held {
+            let addresses: Vec<Vec<u16>> =
+                grown.iter().map(|grown| held.addresses(&grown.tree, setup.kernels)).collect();
+            let votes: Vec<(&VoteTree, &[u16])> = grown
+                .iter()
+                .zip(&addresses)
+                .map(|(grown, addresses)| (&grown.tree, &addresses[..]))
+                .collect();
+            held.vote(&votes, &booster.link);
+        }
+        for grown in grown {
+            gates += grown.tree.gates();
+            growth.worths.push(grown.worth);
+            growth.trees.push(grown.tree);
+        }
+        growth.ends.push(growth.trees.len());
+        let (train_error, train_loss) = state.judge();
+        let mut point = CurvePoint {
+            round,
+            gates,
+            train_error,
+            train_loss,
+            validation_error: None,
+            validation_loss: None,
+        };
+        if let Some(held) = &held {
+            let now = calibrate(held, setup.base.unit(), |_| true, factor);
+            factor = now.factor;
+            (point.validation_error, point.validation_loss) = (Some(held.judge().0), Some(now.loss));
+            if now.loss < best.0 {
+                best = (now.loss, round);
+                growth.best = Some(round);
+            }
+        }
+        growth.curve.push(point);
+        tracker.advance(1)?;
+        let impatient = plan.patience.is_some_and(|patience| round - best.1 >= patience);
+        let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
+        let rounds = match chosen.and_then(OnceLock::get) {
+            Some(chosen) => chosen.rounds,
+            None if state.easy == Some(true) => plan.easy_rounds,
+            None => plan.rounds,
+        };
+        tracker.expect(rounds as u64);
+        if held.is_some() && impatient || spent || round >= rounds {
+            break;
+        }
+    }
+    Ok(growth)
 }
 
 /// The share of each column in what trees gained, given what each of their leaves did.
