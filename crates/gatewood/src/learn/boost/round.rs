@@ -21,8 +21,8 @@ const WORDS: usize = 16;
 /// The same where columns are screened: those are many that tell much the same, and trees get more different.
 const FEW_WORDS: usize = 4;
 
-/// The number of rounds after which rows are called easy or not.
-const EARLY: usize = 20;
+/// The number of trees after which rows are called easy or not.
+const EARLY: usize = 40;
 
 /// The share of rows told wrongly then, below which they are easy.
 const EASY: f64 = 0.05;
@@ -75,7 +75,7 @@ impl Booster<'_> {
             self.round_of_many(round, state)?
         };
         state.note_uses(grown.iter().map(|grown| &grown.tree));
-        if state.easy.is_none() && round + 1 >= EARLY {
+        if state.easy.is_none() && (round + 1) * self.plan.trees >= EARLY {
             state.easy = Some(state.margins.len() == 1 && state.judge().0 < EASY);
         }
         Ok(grown)

@@ -145,7 +145,7 @@ impl GroveSettings {
         between("depth", depth, 1, 3)?;
         let root_arity = between(
             "root arity",
-            self.root_arity.unwrap_or(if given { arity } else { defaults.root_arity() }),
+            self.root_arity.unwrap_or(if given { arity } else { defaults.arities[1] }),
             1,
             MAX_ARITY,
         )?;
@@ -218,18 +218,25 @@ impl GroveSettings {
 /// Rows up to which votes come from rows that the climb did not see.
 const FEW_ROWS: usize = 2_000;
 
-/// Rows from which on tables bear more votes a tree and more trees a sample.
-const LARGE_TABLE: usize = 20_000;
+/// Rows up to which a sample is as large as the set.
+const SMALL: usize = 5_000;
+
+/// Rows from which on trees bear more votes.
+const LARGE: usize = 20_000;
+
+/// Rows from which on no rows are held out to choose the rounds.
+const VERY_LARGE: usize = 50_000;
 
 /// Rows from which on roots are wide and samples large.
 const MANY_ROWS: usize = 200_000;
 
-/// Columns from which on a set is taken to be of images or text, where many columns tell much the same.
+/// Columns from which on a set is taken to be of images or text, where many columns tell much the same; but not one of two
+/// classes that is very large.
 const MANY_BITS: usize = 750;
 
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {
-    arities: Vec<usize>,
+    arities: [usize; 2],
     climb: u32,
     screen: u32,
     rounds: usize,
@@ -246,77 +253,137 @@ struct Defaults {
 
 impl Defaults {
     fn new(rows: usize, bits: usize, classes: usize) -> Self {
-        let two = classes == 2;
-        let (wide, many) = (bits >= MANY_BITS, rows >= MANY_ROWS);
-        let few = rows < FEW_ROWS && !wide;
-        let arities = match () {
-            // Many rows bear many votes a tree.
-            () if many => vec![2, 12],
-            () if !two && rows >= LARGE_TABLE => vec![5, 3],
-            () if !two => vec![4, 4],
-            () if wide && rows < 5_000 => vec![4, 2],
-            () if wide => vec![5, 2],
-            () if rows >= LARGE_TABLE => vec![4, 4],
-            () => vec![4, 3],
-        };
-        Self {
-            arities,
-            climb: match () {
-                () if many => 500,
-                () if !two && rows >= LARGE_TABLE => 2000,
-                () if wide => 400,
-                () if !two => 300,
-                () if few => 200,
-                () if rows >= LARGE_TABLE => 300,
-                () => 150,
-            },
-            screen: match () {
-                () if wide && rows < 5_000 => 8,
-                () if wide => 16,
-                () => 1,
-            },
-            rounds: match () {
-                () if many => 140,
-                () if two && wide && rows >= 5_000 => 1000,
-                () => 600,
-            },
-            easy_rounds: if rows < 5_000 { 500 } else { 600 },
-            most_rounds: if few { 400 } else { 1000 },
-            // Images and text get better with every round for long; the other sets do not.
-            folds: match () {
-                () if wide || rows >= 50_000 => 0,
-                () if few => 3,
-                () => 1,
-            },
-            trees: match () {
-                () if !two => 1,
-                () if !wide && !many && rows >= LARGE_TABLE => 4,
-                () => 2,
-            },
-            learning_rate: match () {
-                () if many => 0.3,
-                () if two && wide && rows < 5_000 => 0.14,
-                () if wide && (two || rows < LARGE_TABLE) => 0.1,
-                () if !two && !few && rows < LARGE_TABLE => 0.05,
-                () => 0.07,
-            },
-            sample: match () {
-                () if many => 1 << 16,
-                () if rows < 5_000 => rows.next_multiple_of(512),
-                () if two && (wide || rows >= LARGE_TABLE) => (2 * rows).next_multiple_of(512).min(16384),
-                () => (2 * rows).next_multiple_of(512).min(8192),
-            },
-            apart: if two && few { 0.3 } else { 0.0 },
-            habit: if wide { 0.0 } else { 0.5 },
-            damping: match () {
-                () if wide => 0.1,
-                () if few || many => 0.5,
-                () => 5.0,
-            },
+        match classes {
+            2 => Self::of_two(rows, bits >= MANY_BITS && rows < VERY_LARGE),
+            _ => Self::of_many(rows, bits >= MANY_BITS),
         }
     }
 
-    fn root_arity(&self) -> usize {
-        self.arities[self.arities.len() - 1]
+    /// Two classes.
+    fn of_two(rows: usize, wide: bool) -> Self {
+        let table = Self {
+            arities: [4, 3],
+            climb: 150,
+            screen: 1,
+            rounds: 600,
+            easy_rounds: 600,
+            most_rounds: 500,
+            folds: 1,
+            trees: 4,
+            learning_rate: 0.1,
+            sample: sample(rows, 8192),
+            apart: 0.0,
+            habit: 0.5,
+            damping: 5.0,
+        };
+        // Images and text get better with every round for long; tables do not.
+        let image = Self {
+            arities: [5, 2],
+            climb: 400,
+            screen: 16,
+            rounds: 1000,
+            most_rounds: 1000,
+            folds: 0,
+            trees: 2,
+            sample: sample(rows, 16384),
+            habit: 0.0,
+            damping: 0.1,
+            ..table
+        };
+        match () {
+            () if wide && rows < SMALL => Self {
+                arities: [4, 2],
+                climb: 250,
+                screen: 8,
+                rounds: 300,
+                easy_rounds: 250,
+                most_rounds: 500,
+                trees: 4,
+                learning_rate: 0.14,
+                ..image
+            },
+            () if wide => image,
+            () if rows < FEW_ROWS => Self {
+                climb: 200,
+                most_rounds: 400,
+                folds: 3,
+                trees: 2,
+                learning_rate: 0.07,
+                apart: 0.3,
+                damping: 0.5,
+                ..table
+            },
+            () if rows < LARGE => table,
+            () if rows < MANY_ROWS => Self {
+                arities: [4, 4],
+                climb: 300,
+                rounds: 400,
+                most_rounds: 1000,
+                folds: usize::from(rows < VERY_LARGE),
+                trees: 6,
+                sample: sample(rows, 16384),
+                ..table
+            },
+            () => Self { trees: 2, ..Self::of_many_rows() },
+        }
     }
+
+    /// More classes: a tree for each a round.
+    fn of_many(rows: usize, wide: bool) -> Self {
+        let table = Self {
+            arities: [4, 4],
+            climb: 300,
+            screen: 1,
+            rounds: 600,
+            easy_rounds: 600,
+            most_rounds: 1000,
+            folds: 1,
+            trees: 1,
+            learning_rate: 0.05,
+            sample: sample(rows, 8192),
+            apart: 0.0,
+            habit: 0.5,
+            damping: 5.0,
+        };
+        let table = match () {
+            () if rows >= MANY_ROWS => Self::of_many_rows(),
+            () if rows >= LARGE => Self {
+                arities: [5, 3],
+                climb: 2000,
+                folds: usize::from(rows < VERY_LARGE),
+                learning_rate: 0.07,
+                ..table
+            },
+            () if wide => Self { climb: 400, learning_rate: 0.1, ..table },
+            () if rows < FEW_ROWS => {
+                Self { most_rounds: 400, folds: 3, learning_rate: 0.07, damping: 0.5, ..table }
+            }
+            () => table,
+        };
+        if wide { Self { folds: 0, habit: 0.0, damping: 0.1, ..table } } else { table }
+    }
+
+    /// Many rows bear many votes a tree.
+    fn of_many_rows() -> Self {
+        Self {
+            arities: [2, 12],
+            climb: 500,
+            screen: 1,
+            rounds: 140,
+            easy_rounds: 140,
+            most_rounds: 1000,
+            folds: 0,
+            trees: 1,
+            learning_rate: 0.3,
+            sample: 1 << 16,
+            apart: 0.0,
+            habit: 0.5,
+            damping: 0.5,
+        }
+    }
+}
+
+/// Rows of a sample, at the most so many where the set is not small.
+fn sample(rows: usize, most: usize) -> usize {
+    if rows < SMALL { rows.next_multiple_of(512) } else { (2 * rows).next_multiple_of(512).min(most) }
 }
