@@ -7,41 +7,58 @@ use std::ops::Range;
 
 use super::levels;
 use super::vector::Vector;
+use crate::bits::BLOCK_WORDS;
 
-/// Vectors a column is worked through at a time, so that no counter overflows.
-const CHUNK: usize = 31;
+/// Blocks a column is worked through at a time, so that no counter overflows: at most 31 vectors of AVX2.
+const CHUNK: usize = 15;
 
 /// Cells that are counted side by side.
 const GROUP: usize = 8;
 
 levels! {
-    /// Writes the rows of each cell, as columns one after the other.
+    /// Writes the rows of each cell, block by block: a block of every cell, then the next of every cell.
     fn part(columns: &[&[u64]], words: Range<usize>, cells: &mut [u64]) = part_generic
 }
 
 #[inline(always)]
 fn part_generic<V: Vector>(columns: &[&[u64]], words: Range<usize>, cells: &mut [u64]) {
-    let length = words.len();
-    if length == 0 {
-        return;
-    }
-    cells[..length].fill(!0);
-    for (j, column) in columns.iter().enumerate() {
-        let column = &column[words.clone()];
-        // Each cell so far is parted in two.
-        let (without, with) = cells[..length << (j + 1)].split_at_mut(length << j);
-        for (without, with) in without.chunks_exact_mut(length).zip(with.chunks_exact_mut(length)) {
-            for ((without, with), &word) in without.iter_mut().zip(with).zip(column) {
-                *with = *without & word;
-                *without &= !word;
+    let blocks = words.step_by(BLOCK_WORDS);
+    for (start, cells) in blocks.zip(cells.chunks_exact_mut(BLOCK_WORDS << columns.len())) {
+        let (cells, _) = cells.as_chunks_mut::<BLOCK_WORDS>();
+        cells[0] = [!0; BLOCK_WORDS];
+        for (j, column) in columns.iter().enumerate() {
+            let column = &column[start..start + BLOCK_WORDS];
+            // Each cell so far is parted in two.
+            let (without, with) = cells[..2 << j].split_at_mut(1 << j);
+            for (without, with) in without.iter_mut().zip(with) {
+                for ((without, with), &word) in without.iter_mut().zip(with).zip(column) {
+                    *with = *without & word;
+                    *without &= !word;
+                }
             }
         }
     }
 }
 
 levels! {
-    /// The ones of a column in each cell.
-    fn count(cells: &[u64], column: &[u64], out: &mut [u32]) = count_generic
+    /// Counts the ones of both parts of a column in each cell, and says how mixed the classes then are.
+    fn count(cells: &[u64], column: &[u64], split: usize, rows: [&[u32]; 2], ones: [&mut [u32]; 2]) -> f32 = count_both
+}
+
+#[inline(always)]
+fn count_both<V: Vector>(
+    cells: &[u64],
+    column: &[u64],
+    split: usize,
+    rows: [&[u32]; 2],
+    ones: [&mut [u32]; 2],
+) -> f32 {
+    let [zeros, ones] = ones;
+    let (cells_of_zeros, cells_of_ones) = cells.split_at(split * zeros.len());
+    let (column_of_zeros, column_of_ones) = column.split_at(split);
+    count_generic::<V>(cells_of_zeros, column_of_zeros, zeros);
+    count_generic::<V>(cells_of_ones, column_of_ones, ones);
+    impurity_generic::<V>(rows, [zeros, ones])
 }
 
 #[inline(always)]
@@ -58,34 +75,34 @@ fn count_generic<V: Vector>(cells: &[u64], column: &[u64], out: &mut [u32]) {
 #[inline(always)]
 fn count_groups<V: Vector, const CELLS: usize>(cells: &[u64], column: &[u64], out: &mut [u32]) {
     const { assert!(CELLS <= GROUP) };
-    let words = column.len();
-    assert!(cells.len() >= out.len() * words && out.len().is_multiple_of(CELLS));
-    let mut first = cells.as_ptr();
-    for out in out.chunks_exact_mut(CELLS) {
+    let stride = out.len() * BLOCK_WORDS;
+    assert!(cells.len() >= column.len() * out.len() && out.len().is_multiple_of(CELLS));
+    for (group, out) in out.chunks_exact_mut(CELLS).enumerate() {
         out.fill(0);
-        let mut start = 0;
-        while start < words {
-            let vectors = CHUNK.min((words - start) / V::WORDS);
+        let mut first = cells.as_ptr().wrapping_add(group * CELLS * BLOCK_WORDS);
+        for column in column.chunks(CHUNK * BLOCK_WORDS) {
             let mut counters = [V::counter(); GROUP];
-            for at in (0..vectors).map(|vector| start + vector * V::WORDS) {
-                // SAFETY: as many cells as there are counts, of as many words as the column has, and the vector is within those.
-                unsafe {
-                    let ones = V::load(column.as_ptr().add(at));
-                    for (cell, counter) in counters[..CELLS].iter_mut().enumerate() {
-                        *counter = V::add(*counter, ones.and(V::load(first.add(cell * words + at))));
+            for column in column.chunks_exact(BLOCK_WORDS) {
+                for at in (0..BLOCK_WORDS).step_by(V::WORDS) {
+                    // SAFETY: the vector is within the block; every block of the column has one of each cell, and `first` is
+                    // at that of the group's first cell.
+                    unsafe {
+                        let ones = V::load(column.as_ptr().add(at));
+                        for (cell, counter) in counters[..CELLS].iter_mut().enumerate() {
+                            *counter =
+                                V::add(*counter, ones.and(V::load(first.add(cell * BLOCK_WORDS + at))));
+                        }
                     }
                 }
+                first = first.wrapping_add(stride);
             }
             let [a, b, c, d, e, f, g, h] = counters;
-            let totals = V::totals([a, b, c, d]).into_iter().chain(if CELLS > 4 {
-                V::totals([e, f, g, h])
-            } else {
-                [0; 4]
-            });
-            out.iter_mut().zip(totals).for_each(|(count, total)| *count += total);
-            start += vectors * V::WORDS;
+            let (low, high) = out.split_at_mut(CELLS.min(4));
+            low.iter_mut().zip(V::totals([a, b, c, d])).for_each(|(count, total)| *count += total);
+            if CELLS > 4 {
+                high.iter_mut().zip(V::totals([e, f, g, h])).for_each(|(count, total)| *count += total);
+            }
         }
-        first = first.wrapping_add(CELLS * words);
     }
 }
 
@@ -141,26 +158,31 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         /// Each row is counted in the cell that its address names, for gates of every size and columns of many counters.
         #[test]
-        fn every_level_counts_by_address(others in 0usize..=7, before in 0usize..3, blocks in 1usize..40, seed: u64) {
-            let (start, words) = (before * BLOCK_WORDS, blocks * BLOCK_WORDS);
+        fn every_level_counts_by_address(others in 0usize..=7, split in 0usize..20, blocks in 0usize..40, seed: u64) {
+            let (split, words) = (split * BLOCK_WORDS, (split + blocks) * BLOCK_WORDS);
             let mut stream = Stream::new(seed, Purpose::Sample, 0);
             let columns: Vec<Vec<u64>> =
-                (0..=others).map(|_| (0..start + words).map(|_| stream.bits()).collect()).collect();
+                (0..=others).map(|_| (0..words).map(|_| stream.bits()).collect()).collect();
             let inputs: Vec<&[u64]> = columns.iter().map(Vec::as_slice).collect();
-            let mut expected = vec![0u32; 1 << others];
-            for row in start * WORD_BITS..(start + words) * WORD_BITS {
+            let mut expected = [vec![0u32; 1 << others], vec![0; 1 << others]];
+            for row in 0..words * WORD_BITS {
                 let address = reference::address(&inputs, row);
                 if address >> others == 1 {
-                    expected[address & ((1 << others) - 1)] += 1;
+                    expected[usize::from(row >= split * WORD_BITS)][address & ((1 << others) - 1)] += 1;
                 }
             }
             for level in Level::available() {
                 let kernels = Kernels::at(level).unwrap();
                 let mut cells = vec![0; words << others];
-                kernels.part(&inputs[..others], start..start + words, &mut cells);
-                let mut counts = vec![77; 1 << others];
-                kernels.count_in_cells(&cells, &inputs[others][start..], &mut counts);
-                prop_assert_eq!(&counts, &expected, "{:?}", level);
+                let (zeros, ones) = cells.split_at_mut(split << others);
+                kernels.part(&inputs[..others], 0..split, zeros);
+                kernels.part(&inputs[..others], split..words, ones);
+                let [mut zeros, mut ones] = [vec![77; 1 << others], vec![77; 1 << others]];
+                let rows = [&expected[0][..], &expected[1]];
+                let found =
+                    kernels.count_in_cells(&cells, inputs[others], split, rows, [&mut zeros, &mut ones]);
+                prop_assert_eq!(&[zeros, ones], &expected, "{:?}", level);
+                prop_assert_eq!(found, kernels.impurity(rows, rows), "{:?}", level);
             }
         }
 

@@ -212,22 +212,31 @@ impl Kernels {
         dispatch!(self, change::count_changed(changed, others, split, zeros, ones));
     }
 
-    /// Parts rows into cells by what some words of columns say: writes, for each of the `2^k` addresses, a column of the rows
-    /// that have it, one after the other. Bits past the last row may be one.
+    /// Parts rows into cells by what some words of columns say, a whole number of blocks: writes a block of each of the
+    /// `2^k` addresses, with ones for the rows that have it, then the next block of each. Bits past the last row may be one.
     ///
     /// # Panics
-    /// When a column or the target is too short.
+    /// When a column is too short.
     pub(crate) fn part(self, columns: &[&[u64]], words: Range<usize>, cells: &mut [u64]) {
         dispatch!(self, cells::part(columns, words, cells));
     }
 
-    /// The ones of a column, a whole number of blocks, in each of the cells that [`Kernels::part`] made.
+    /// The ones of both parts of a column, the words before `split` and those from there on, in each of the cells that
+    /// [`Kernels::part`] made of these; the cells of the first part come first. Returns their [`Kernels::impurity`].
     ///
     /// # Panics
-    /// When the column is not whole blocks, or there are fewer cells than entries in the target.
-    pub(crate) fn count_in_cells(self, cells: &[u64], column: &[u64], out: &mut [u32]) {
-        assert!(column.len().is_multiple_of(BLOCK_WORDS));
-        dispatch!(self, cells::count(cells, column, out));
+    /// When a part is not whole blocks, there are too few cells, or the slices of counts differ in length.
+    pub(crate) fn count_in_cells(
+        self,
+        cells: &[u64],
+        column: &[u64],
+        split: usize,
+        rows: [&[u32]; 2],
+        ones: [&mut [u32]; 2],
+    ) -> f32 {
+        assert!(split.is_multiple_of(BLOCK_WORDS) && column.len().is_multiple_of(BLOCK_WORDS));
+        assert!(rows.iter().chain([&&*ones[0], &&*ones[1]]).all(|counts| counts.len() == ones[0].len()));
+        dispatch!(self, cells::count(cells, column, split, rows, ones))
     }
 
     /// How mixed two classes are in cells of which each is parted in two: the sum of `zeros * ones / rows` over all halves,

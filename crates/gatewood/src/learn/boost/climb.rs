@@ -24,6 +24,9 @@ pub(super) struct Climbed {
     pub(super) worth: Vec<f64>,
 }
 
+/// Leaves times columns up to which it is noted which were tried in vain.
+const FEW_PLACES: usize = 1024;
+
 /// A gate: what its addresses count, its table and its output.
 #[derive(Debug, Clone)]
 struct Gate {
@@ -127,12 +130,24 @@ impl<'a> Climber<'a> {
             }
             return Ok(());
         }
+        // What was tried in vain since the tree last changed need not be tried again. Of many columns, few come up twice.
+        let columns = self.sample.columns.len();
+        let places = self.leaves.len() * columns;
+        let mut vain = vec![false; if places <= FEW_PLACES { places } else { 0 }];
         for _ in 0..trials {
             let leaf = stream.below(self.leaves.len() as u32) as usize;
             let column = candidate(stream);
+            let place = leaf * columns + column as usize;
             // A gate that reads a column twice is a smaller gate.
-            if !self.leaves[leaf / arity * arity..][..arity].contains(&column) {
-                self.trial(leaf, column);
+            if vain.get(place) == Some(&true)
+                || self.leaves[leaf / arity * arity..][..arity].contains(&column)
+            {
+                continue;
+            }
+            if self.trial(leaf, column) {
+                vain.fill(false);
+            } else if let Some(vain) = vain.get_mut(place) {
+                *vain = true;
             }
         }
         Ok(())
@@ -154,9 +169,8 @@ impl<'a> Climber<'a> {
         for (other, &column) in others.iter_mut().zip(read[..input].iter().chain(&read[input + 1..])) {
             *other = self.sample.column(column as usize);
         }
-        screen.part(self.sample, &others[..arity - 1], input, counts, self.kernels);
-        let there = self.sample.column(read[input] as usize);
-        let mut best = (screen.impurity(self.sample, there, self.kernels), None);
+        let there = screen.part(self.sample, &others[..arity - 1], input, counts, self.kernels);
+        let mut best = (there, None);
         for _ in 0..columns {
             let column = candidate();
             if !read.contains(&column) {

@@ -15,11 +15,14 @@ use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::random::{Purpose, Stream};
 
-/// Words of columns that a tree chooses from, where there are as many.
-const WORDS: usize = 16;
+/// Words of columns that a tree chooses from at the most, where there are as many, and at the least.
+const WORDS: (usize, usize) = (16, 4);
 
-/// The same where columns are screened: those are many that tell much the same, and trees get more different.
-const FEW_WORDS: usize = 4;
+/// The words that trees choose from where so many columns are screened for a trial: the more, the fewer, since they would
+/// all find the same.
+fn words(screened: u32) -> usize {
+    if screened > 1 { (64 / screened as usize).clamp(WORDS.1, WORDS.0) } else { WORDS.0 }
+}
 
 /// The number of trees after which rows are called easy or not.
 const EARLY: usize = 40;
@@ -183,7 +186,7 @@ impl Booster<'_> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        let chosen = self.rows.choose(if self.plan.screen > 1 { FEW_WORDS } else { WORDS }, stream);
+        let chosen = self.rows.choose(words(self.plan.screen), stream);
         Sample::gather(self.rows, &chosen, picks, self.kernels).map(Some)
     }
 

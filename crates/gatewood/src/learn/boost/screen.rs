@@ -33,7 +33,8 @@ impl Screen {
         })
     }
 
-    /// Parts the rows by what a gate reads besides one input, given what its addresses count.
+    /// Parts the rows by what a gate reads besides one input, given what its addresses count; says how mixed the classes
+    /// are with the column that is there.
     pub(super) fn part(
         &mut self,
         sample: &Sample,
@@ -41,27 +42,27 @@ impl Screen {
         input: usize,
         counts: &[Vec<u32>; 2],
         kernels: Kernels,
-    ) {
+    ) -> f32 {
         let low = (1usize << input) - 1;
-        for (rows, counts) in self.rows.iter_mut().zip(counts) {
-            for (cell, rows) in rows.iter_mut().enumerate() {
+        for ((rows, ones), counts) in self.rows.iter_mut().zip(&mut self.ones).zip(counts) {
+            for (cell, (rows, ones)) in rows.iter_mut().zip(ones).enumerate() {
                 let zero = cell & low | (cell & !low) << 1;
-                *rows = counts[zero] + counts[zero | 1 << input];
+                *ones = counts[zero | 1 << input];
+                *rows = counts[zero] + *ones;
             }
         }
         let (zeros, ones) = self.cells.split_at_mut(sample.split << others.len());
         for (cells, class) in [(zeros, 0..sample.split), (ones, sample.split..sample.stride)] {
             kernels.part(others, class, cells);
         }
+        kernels.impurity([&self.rows[0], &self.rows[1]], [&self.ones[0], &self.ones[1]])
     }
 
     /// How mixed the classes are at the addresses of a gate that reads this column; the least tells most.
     pub(super) fn impurity(&mut self, sample: &Sample, column: &[u64], kernels: Kernels) -> f32 {
         let [zeros, ones] = &mut self.ones;
-        let (cells_of_zeros, cells_of_ones) = self.cells.split_at(sample.split * zeros.len());
-        kernels.count_in_cells(cells_of_zeros, &column[..sample.split], zeros);
-        kernels.count_in_cells(cells_of_ones, &column[sample.split..], ones);
-        kernels.impurity([&self.rows[0], &self.rows[1]], [zeros, ones])
+        let rows = [&self.rows[0][..], &self.rows[1]];
+        kernels.count_in_cells(&self.cells, column, sample.split, rows, [zeros, ones])
     }
 }
 
@@ -107,7 +108,8 @@ mod tests {
             for input in 0..arity {
                 let others: Vec<&[u64]> =
                     gate.iter().filter(|&&other| other != input).map(|&other| sample.column(other)).collect();
-                screen.part(&sample, &others, input, &counts(&gate), kernels);
+                let there = screen.part(&sample, &others, input, &counts(&gate), kernels);
+                prop_assert_eq!(there, screen.impurity(&sample, sample.column(input), kernels));
                 for column in [input, arity] {
                     let mut changed = gate.clone();
                     changed[input] = column;
