@@ -120,3 +120,29 @@ pub(crate) fn with_pool<T: Send>(
 pub(crate) fn each<T: Send>(parallel: bool, count: usize, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     if parallel { (0..count).into_par_iter().map(work).collect() } else { (0..count).map(work).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_stay_awake_do_the_work_and_then_end() {
+        for (threads, most) in [(0, 4), (1, 4), (2, 1), (2, 2), (16, 16)] {
+            // Many small pieces one after the other, as in a round of boosting.
+            let sum = in_wakeful_pool(threads, most, || {
+                assert!(rayon::current_num_threads() <= most);
+                Ok((0..200)
+                    .map(|_| (0..64usize).into_par_iter().with_max_len(1).sum::<usize>())
+                    .sum::<usize>())
+            });
+            assert_eq!(sum.unwrap(), 200 * 64 * 63 / 2);
+        }
+    }
+
+    #[test]
+    fn errors_and_panics_end_the_watch() {
+        assert!(in_wakeful_pool(2, 2, || Err::<(), _>(Error::data("no"))).unwrap_err().is_data());
+        let work = || in_wakeful_pool(2, 2, || -> Result<()> { panic!("on purpose") });
+        assert!(std::panic::catch_unwind(work).is_err());
+    }
+}
