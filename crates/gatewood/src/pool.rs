@@ -67,7 +67,7 @@ impl Watch {
                 idle = 0;
                 continue;
             }
-            idle += 1;
+            idle = idle.wrapping_add(1);
             // Pauses leave the core to the other thread it may run; where there are more threads than cores, some must
             // give way.
             if idle.is_multiple_of(64) {

@@ -128,6 +128,7 @@ pub fn fit_grove_at(
         // The validation rows choose the rounds.
         (plan.folds, plan.easy_rounds) = (0, plan.rounds);
     }
+    // More threads than there are trees of all folds, or chunks of rows, would only look on.
     let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
     let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, || {

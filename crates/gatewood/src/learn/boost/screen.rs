@@ -13,7 +13,7 @@ pub(super) const MAX_SCREENED: usize = 8;
 
 /// The cells of a leaf.
 pub(super) struct Screen {
-    /// The rows of each cell, as columns one after the other: those of class 0, then those of class 1.
+    /// The rows of each cell, block by block: those of class 0, then those of class 1.
     cells: AlignedWords,
     /// How many rows of each class the cells have.
     rows: [Vec<u32>; 2],
