@@ -195,6 +195,7 @@ fn gates_stay_within_the_cap() {
 fn pruning_is_better_than_stopping() {
     for (classes, shared) in [(2, false), (5, false), (5, true)] {
         let (train, test) = (rows(2_000, classes, 21), rows(2_000, classes, 22));
+        // Sixteen trees of two classes: those have not learned all there is, and more than that would fit noise.
         let settings = GroveSettings { shared: Some(shared), arity: Some(3), trees: Some(2), ..settings() };
         let stopped = fit(&train, classes as usize, &GroveSettings { rounds: Some(8), ..settings.clone() });
         let gates = stopped.grove.gates();

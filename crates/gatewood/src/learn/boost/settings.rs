@@ -264,17 +264,10 @@ impl Defaults {
         let table = Self {
             arities: [4, 3],
             climb: 150,
-            screen: 1,
-            rounds: 600,
-            easy_rounds: 600,
             most_rounds: 500,
-            folds: 1,
             trees: 4,
             learning_rate: 0.1,
-            sample: sample(rows, 8192),
-            apart: 0.0,
-            habit: 0.5,
-            damping: 5.0,
+            ..Self::table(rows)
         };
         // Images and text get better with every round for long; tables do not.
         let image = Self {
@@ -324,29 +317,15 @@ impl Defaults {
                 sample: sample(rows, 16384),
                 ..table
             },
-            () => Self { trees: 2, ..Self::of_many_rows() },
+            () => Self { trees: 2, ..Self::of_many_rows(rows) },
         }
     }
 
     /// More classes: a tree for each a round.
     fn of_many(rows: usize, wide: bool) -> Self {
-        let table = Self {
-            arities: [4, 4],
-            climb: 300,
-            screen: 1,
-            rounds: 600,
-            easy_rounds: 600,
-            most_rounds: 1000,
-            folds: 1,
-            trees: 1,
-            learning_rate: 0.05,
-            sample: sample(rows, 8192),
-            apart: 0.0,
-            habit: 0.5,
-            damping: 5.0,
-        };
+        let table = Self::table(rows);
         let table = match () {
-            () if rows >= MANY_ROWS => Self::of_many_rows(),
+            () if rows >= MANY_ROWS => Self::of_many_rows(rows),
             () if rows >= LARGE => Self {
                 arities: [5, 3],
                 climb: 2000,
@@ -364,21 +343,35 @@ impl Defaults {
     }
 
     /// Many rows bear many votes a tree.
-    fn of_many_rows() -> Self {
+    fn of_many_rows(rows: usize) -> Self {
         Self {
             arities: [2, 12],
             climb: 500,
-            screen: 1,
             rounds: 140,
-            easy_rounds: 140,
-            most_rounds: 1000,
             folds: 0,
-            trees: 1,
             learning_rate: 0.3,
             sample: 1 << 16,
+            damping: 0.5,
+            ..Self::table(rows)
+        }
+    }
+
+    /// A table of several classes, which the others differ from.
+    fn table(rows: usize) -> Self {
+        Self {
+            arities: [4, 4],
+            climb: 300,
+            screen: 1,
+            rounds: 600,
+            easy_rounds: 600,
+            most_rounds: 1000,
+            folds: 1,
+            trees: 1,
+            learning_rate: 0.05,
+            sample: sample(rows, 8192),
             apart: 0.0,
             habit: 0.5,
-            damping: 0.5,
+            damping: 5.0,
         }
     }
 }
