@@ -58,7 +58,7 @@ fn threads_and_levels_do_not_matter() {
             GroveSettings { shared: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
             GroveSettings { depth: Some(1), arity: Some(7), vote_bits: Some(1), ..settings() },
             GroveSettings { max_gates: Some(60), ..settings() },
-            GroveSettings { screen: Some(6), rounds: Some(30), ..settings() },
+            GroveSettings { screen: Some(6), focus: Some(1.4), rounds: Some(30), ..settings() },
             GroveSettings { depth: Some(3), arity: Some(2), rounds: Some(5), ..settings() },
         ] {
             let one = fit(&train, classes as usize, &GroveSettings { threads: 1, ..base.clone() });
@@ -238,6 +238,7 @@ fn what_cannot_be_learned_from_is_refused() {
         GroveSettings { depth: Some(4), ..settings() },
         GroveSettings { learning_rate: Some(f64::NAN), ..settings() },
         GroveSettings { vote_bits: Some(0), ..settings() },
+        GroveSettings { focus: Some(0.5), ..settings() },
         GroveSettings { class_weights: vec![1.0], ..settings() },
         GroveSettings { budget_seconds: Some(-1.0), ..settings() },
     ] {

@@ -40,6 +40,9 @@ class GatewoodClassifier(CircuitClassifier):
         Part of a Newton step that a tree takes.
     sample : int
         Rows a tree is climbed on, drawn in proportion to their gradient.
+    focus : float
+        The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told
+        worst. Of two classes only those that are easy to tell apart.
     apart : float
         Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
         flatters the rows it saw.
@@ -113,6 +116,7 @@ class GatewoodClassifier(CircuitClassifier):
         trees: int | None = None,
         learning_rate: float | None = None,
         sample: int | None = None,
+        focus: float | None = None,
         apart: float | None = None,
         habit: float | None = None,
         damping: float | None = None,
@@ -138,6 +142,7 @@ class GatewoodClassifier(CircuitClassifier):
         self.trees = trees
         self.learning_rate = learning_rate
         self.sample = sample
+        self.focus = focus
         self.apart = apart
         self.habit = habit
         self.damping = damping

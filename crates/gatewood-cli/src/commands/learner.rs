@@ -88,6 +88,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "ROWS")]
     sample: Option<usize>,
 
+    /// Grove: the power of a row's gradient that it is drawn by, 1 to 2; with more, trees learn from the rows told worst
+    #[arg(long, value_name = "POWER")]
+    focus: Option<f64>,
+
     /// Grove: part of the rows a tree is not climbed on, and mostly votes by, 0 to 0.9
     #[arg(long, value_name = "PART")]
     apart: Option<f64>,
@@ -159,6 +163,7 @@ impl LearnArgs {
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("screen", self.screen.map(Value::from)),
             ("sample", self.sample.map(Value::from)),
+            ("focus", self.focus.map(Value::from)),
             ("apart", self.apart.map(Value::from)),
             ("habit", self.habit.map(Value::from)),
             ("damping", self.damping.map(Value::from)),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibrate::calibrate;
 use super::choose::{Chosen, choose_while};
+use super::focus::Focus;
 use super::link::Link;
 use super::prune::prune;
 use super::round::Booster;
@@ -219,6 +220,7 @@ impl<'a> Setup<'a> {
             kernels: self.kernels,
             rows: &self.rows,
             link: Link::new(self.classes, unit),
+            focus: Focus::new(plan.focus),
             logs: &self.logs,
             voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.damping),
             plan,

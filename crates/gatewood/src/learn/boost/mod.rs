@@ -4,15 +4,16 @@
 //! - [`fit_grove`], [`Examples`], [`GroveFit`]: learning a grove.
 //!
 //! A round computes the gradients of the logistic (softmax) loss at the present margins, draws rows in proportion to
-//! them, climbs a tree on those rows, and gives each address of its root a vote: a Newton step over all rows, shrunk by
-//! the learning rate and rounded. Margins are sums of these integers and gradients are looked up from them, so the
-//! margins learned are the margins run, and nothing depends on the order of a sum.
+//! them or a power of them, climbs a tree on those rows, and gives each address of its root a vote: a Newton step over
+//! all rows, shrunk by the learning rate and rounded. Margins are sums of these integers and gradients are looked up
+//! from them, so the margins learned are the margins run, and nothing depends on the order of a sum.
 
 mod calibrate;
 mod choose;
 mod climb;
 mod cut;
 mod fit;
+mod focus;
 mod link;
 mod prune;
 mod round;

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::climb::{Climbed, Climber};
+use super::focus::Focus;
 use super::link::{Link, ONE};
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
@@ -44,6 +45,7 @@ pub(super) struct Booster<'a> {
     pub(super) kernels: Kernels,
     pub(super) rows: &'a Rows,
     pub(super) link: Link,
+    pub(super) focus: Focus,
     pub(super) logs: &'a LogTable,
     pub(super) voting: Voting,
 }
@@ -78,8 +80,8 @@ impl Booster<'_> {
             self.round_of_many(round, state)?
         };
         state.note_uses(grown.iter().map(|grown| &grown.tree));
-        if state.easy.is_none() && (round + 1) * self.plan.trees >= EARLY {
-            state.easy = Some(state.margins.len() == 1 && state.judge().0 < EASY);
+        if state.margins.len() == 1 && state.easy.is_none() && (round + 1) * self.plan.trees >= EARLY {
+            state.easy = Some(state.judge().0 < EASY);
         }
         Ok(grown)
     }
@@ -175,7 +177,8 @@ impl Booster<'_> {
             None if self.plan.screen == 1 => self.plan.sample,
             _ => self.plan.sample.min(easy_sample(state.labels.len())),
         };
-        let mut pulls = state.pulls(margin);
+        let focus = if state.easy == Some(false) { &Focus::default() } else { &self.focus };
+        let mut pulls = state.pulls(margin, focus);
         pulls.iter_mut().zip(&among).for_each(|(pull, &among)| *pull *= u32::from(among));
         let picks = draw(&pulls, &state.gradients[margin], size, &mut stream);
         Ok(self.gather(&picks, &mut stream)?.map(|sample| (sample, among)))
@@ -214,8 +217,8 @@ impl Booster<'_> {
                 let mut inside = vec![false; classes];
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
                 let gradients = reading.group_gradients(&inside);
-                let pulls =
-                    reading.weighted(gradients.iter().map(|gradient| gradient.unsigned_abs().min(ONE)));
+                let sizes = gradients.iter().map(|gradient| gradient.unsigned_abs().min(ONE));
+                let pulls = reading.weighted(sizes.map(|size| self.focus.of(size)));
                 let picks = draw(&pulls, &gradients, self.plan.sample, &mut stream);
                 let Some(sample) = self.gather(&picks, &mut stream)? else { return Ok(None) };
                 self.climb(&sample, reading, &mut stream).map(Some)

@@ -43,6 +43,9 @@ pub struct GroveSettings {
     pub learning_rate: Option<f64>,
     /// Rows a tree is climbed on, drawn in proportion to their gradient.
     pub sample: Option<usize>,
+    /// The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told worst.
+    /// Of two classes only those that are easy to tell apart: the others are drawn by the gradient itself.
+    pub focus: Option<f64>,
     /// Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
     /// flatters the rows it saw.
     pub apart: Option<f64>,
@@ -92,6 +95,8 @@ pub struct GrovePlan {
     pub learning_rate: f64,
     /// Rows a tree is climbed on.
     pub sample: usize,
+    /// The power of their gradient that rows are drawn by.
+    pub focus: f64,
     /// Part of the rows that a tree is not climbed on.
     pub apart: f64,
     /// Part of the columns tried that are drawn by how often they were read.
@@ -162,9 +167,9 @@ impl GroveSettings {
                 "learning rate {learning_rate} is not above 0 and at most 1"
             )));
         }
-        let share = |name: &str, value: Option<f64>, default: f64, high: f64| match value.unwrap_or(default) {
-            value if (0.0..=high).contains(&value) => Ok(value),
-            value => Err(Error::setting(format!("{name} {value} is not between 0 and {high}"))),
+        let within = |name: &str, value: f64, low: f64, high: f64| match value {
+            value if (low..=high).contains(&value) => Ok(value),
+            _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
         };
         if !self.class_weights.is_empty() && self.class_weights.len() != classes {
             return Err(Error::setting(format!(
@@ -202,9 +207,10 @@ impl GroveSettings {
             trees: between("trees", self.trees.unwrap_or(if shared { 2 } else { defaults.trees }), 1, 256)?,
             learning_rate,
             sample: between("sample", self.sample.unwrap_or(defaults.sample), 16, 1 << 24)?,
-            apart: share("apart", self.apart, defaults.apart, 0.9)?,
-            habit: share("habit", self.habit, defaults.habit, 1.0)?,
-            damping: share("damping", self.damping, defaults.damping, 1e6)?,
+            focus: within("focus", self.focus.unwrap_or(defaults.focus), 1.0, 2.0)?,
+            apart: within("apart", self.apart.unwrap_or(defaults.apart), 0.0, 0.9)?,
+            habit: within("habit", self.habit.unwrap_or(defaults.habit), 0.0, 1.0)?,
+            damping: within("damping", self.damping.unwrap_or(defaults.damping), 0.0, 1e6)?,
             vote_bits,
             patience: self.patience,
             shared,
@@ -246,6 +252,7 @@ struct Defaults {
     trees: usize,
     learning_rate: f64,
     sample: usize,
+    focus: f64,
     apart: f64,
     habit: f64,
     damping: f64,
@@ -274,13 +281,13 @@ impl Defaults {
             arities: [5, 2],
             climb: 400,
             screen: 16,
-            rounds: 1000,
-            most_rounds: 1000,
+            rounds: 500,
+            easy_rounds: 300,
             folds: 0,
-            trees: 2,
             sample: sample(rows, 16384),
+            focus: 1.5,
             habit: 0.0,
-            damping: 0.1,
+            damping: 0.01,
             ..table
         };
         match () {
@@ -290,8 +297,6 @@ impl Defaults {
                 screen: 8,
                 rounds: 300,
                 easy_rounds: 250,
-                most_rounds: 500,
-                trees: 4,
                 learning_rate: 0.14,
                 ..image
             },
@@ -339,7 +344,7 @@ impl Defaults {
             }
             () => table,
         };
-        if wide { Self { folds: 0, habit: 0.0, damping: 0.1, ..table } } else { table }
+        if wide { Self { folds: 0, focus: 1.25, habit: 0.0, damping: 0.1, ..table } } else { table }
     }
 
     /// Many rows bear many votes a tree.
@@ -369,6 +374,7 @@ impl Defaults {
             trees: 1,
             learning_rate: 0.05,
             sample: sample(rows, 8192),
+            focus: 1.0,
             apart: 0.0,
             habit: 0.5,
             damping: 5.0,

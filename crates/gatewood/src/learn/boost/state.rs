@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::focus::Focus;
 use super::link::{Link, ONE, POINT};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
@@ -57,7 +58,7 @@ pub(super) struct State<'a> {
     pub(super) gradients: Vec<Vec<i32>>,
     /// How many leaves of the trees so far read each column.
     pub(super) uses: Vec<u32>,
-    /// Whether the first rounds told nearly all rows rightly, once they are over.
+    /// Two classes: whether the first rounds told nearly all rows rightly, once they are over.
     pub(super) easy: Option<bool>,
 }
 
@@ -104,9 +105,9 @@ impl<'a> State<'a> {
         pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
     }
 
-    /// The size of each row's gradient for a margin, times what the row counts for.
-    pub(super) fn pulls(&self, margin: usize) -> Vec<u32> {
-        self.weighted(self.gradients[margin].iter().map(|gradient| gradient.unsigned_abs()))
+    /// What each row is drawn by for a margin: by the size of its gradient, times what the row counts for.
+    pub(super) fn pulls(&self, margin: usize, focus: &Focus) -> Vec<u32> {
+        self.weighted(self.gradients[margin].iter().map(|gradient| focus.of(gradient.unsigned_abs())))
     }
 
     /// The gradient of each row for a group of classes taken as one, which `inside` names; above zero for rows inside.
