@@ -298,6 +298,8 @@ impl Defaults {
                 rounds: 300,
                 easy_rounds: 250,
                 learning_rate: 0.14,
+                focus: 1.0,
+                damping: 0.1,
                 ..image
             },
             () if wide => image,

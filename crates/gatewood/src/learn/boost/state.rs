@@ -165,7 +165,7 @@ impl<'a> State<'a> {
             sums
         };
         let chunks = addresses.len().div_ceil(CHUNK_ROWS);
-        (0..chunks).into_par_iter().with_min_len(4).fold(|| vec![Sums::default(); count], add).reduce(
+        (0..chunks).into_par_iter().fold(|| vec![Sums::default(); count], add).reduce(
             || vec![Sums::default(); count],
             |mut sums, others| {
                 for (sum, other) in sums.iter_mut().zip(others) {
