@@ -116,7 +116,8 @@ impl<'a> Cover<'a> {
             if self.readers[node] > 0
                 && let Some(cut) = &self.chosen[node]
             {
-                let before = self.latest[node] - 1;
+                // Few cuts of a node are kept, and none of them may be in time: then its leaves must be as early as they can.
+                let before = self.latest[node].saturating_sub(1);
                 for &leaf in cut.leaves() {
                     let latest = &mut self.latest[leaf as usize];
                     *latest = before.min(*latest);
