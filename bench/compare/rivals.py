@@ -25,7 +25,8 @@ GOOD = {
     "lightgbm": {
         "": {"n_estimators": 500, "learning_rate": 0.05, "num_leaves": 31, "subsample_freq": 1, **SAMPLED},
         "pixels": {"colsample_bytree": 0.3},
-        "large": {"num_leaves": 127, "learning_rate": 0.1},
+        # Without a weight of one, Covertype's rare classes lead it astray: 27 % of rows wrong. Two classes are as good without.
+        "large": {"num_leaves": 127, "learning_rate": 0.1, "min_child_weight": 1.0},
         "large pixels": {"n_estimators": 300, "learning_rate": 0.1},
     },
     "xgboost": {

@@ -209,6 +209,21 @@ fn pruning_is_better_than_stopping() {
 }
 
 #[test]
+fn where_pruning_would_keep_noise_growing_stops() {
+    let (mut pruned, mut stopped) = (0.0, 0.0);
+    for seed in 0..6 {
+        let (train, test) = (rows(2_000, 2, 2 * seed + 21), rows(2_000, 2, 2 * seed + 22));
+        // Thirty-two trees learn all there is to learn.
+        let settings = GroveSettings { arity: Some(3), trees: Some(2), seed, ..settings() };
+        let short = fit(&train, 2, &GroveSettings { rounds: Some(16), ..settings.clone() }).grove;
+        let within = GroveSettings { rounds: Some(100), max_gates: Some(short.gates()), ..settings };
+        pruned += error(&fit(&train, 2, &within).grove, &test) / 6.0;
+        stopped += error(&short, &test) / 6.0;
+    }
+    assert!(pruned < stopped + 0.005, "{pruned} against {stopped}");
+}
+
+#[test]
 fn weights_shift_the_balance() {
     let rows = rows(2_000, 2, 10);
     let plain = fit(&rows, 2, &settings());

@@ -112,7 +112,8 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "P")]
     patience: Option<usize>,
 
-    /// Grove: gates it may have at the most; it grows to twice as many, then the trees that matter least are dropped
+    /// Grove: gates it may have at the most; it grows to twice as many, then the trees that matter least are dropped, if
+    /// held-out rows say that this is better than to stop
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
 

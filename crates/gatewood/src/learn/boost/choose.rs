@@ -1,11 +1,12 @@
-//! Choosing the number of rounds by what held-out rows say.
+//! Choosing the number of rounds, and whether to prune, by what held-out rows say.
 
 use std::sync::OnceLock;
 
 use super::calibrate::{Calibrated, calibrate};
 use super::fit::Setup;
+use super::prune::prune;
 use super::settings::GrovePlan;
-use super::state::WEIGHT_ONE;
+use super::state::{State, WEIGHT_ONE};
 use crate::Result;
 use crate::learn::Tracker;
 use crate::random::{Purpose, Stream};
@@ -114,14 +115,8 @@ fn judge_fold(
     fold: u32,
     tracker: &Tracker<'_>,
 ) -> Result<Vec<Calibrated>> {
-    // Rows of weight zero are not learned from, but their margins are there to be judged.
-    let weights: Vec<u32> = parts
-        .iter()
-        .enumerate()
-        .map(|(row, &part)| if part == fold { 0 } else { *setup.weights.get(row).unwrap_or(&WEIGHT_ONE) })
-        .collect();
     let booster = setup.booster(plan);
-    let mut state = setup.state(weights, &booster.link)?;
+    let mut state = setup.state(weights_without(setup, parts, fold), &booster.link)?;
     let (part, trees) = PATIENCE[usize::from(booster.plan.folds > 1)];
     let fewest = trees.div_ceil(booster.plan.trees);
     let mut judged = Vec::new();
@@ -148,4 +143,45 @@ fn judge_fold(
         }
     }
     Ok(judged)
+}
+
+/// What rows count for where one part is held out: rows of weight zero are not learned from, but their margins are there to
+/// be judged.
+fn weights_without(setup: &Setup<'_>, parts: &[u32], fold: u32) -> Vec<u32> {
+    let weight = |row: usize| *setup.weights.get(row).unwrap_or(&WEIGHT_ONE);
+    parts.iter().enumerate().map(|(row, &part)| if part == fold { 0 } else { weight(row) }).collect()
+}
+
+/// Whether a grove of so many rounds, pruned to so many gates, tells held-out rows better than one that stopped there.
+///
+/// Trees that are grown after all is learned fit noise, and pruning keeps some of them.
+pub(super) fn pruning_pays(
+    setup: &Setup<'_>,
+    plan: &GrovePlan,
+    rounds: usize,
+    most: usize,
+    tracker: &Tracker<'_>,
+) -> Result<bool> {
+    let parts = parts(setup.train.labels, setup.classes, plan.seed);
+    let booster = setup.booster(plan.clone());
+    let mut state = setup.state(weights_without(setup, &parts, 0), &booster.link)?;
+    let loss = |state: &State<'_>| {
+        let judge = |factor| calibrate(state, setup.base.unit(), |row| parts[row] == 0, factor);
+        judge(judge(1.0).factor).loss
+    };
+    let mut trees = setup.base.trees().to_vec();
+    let mut gates = setup.base.gates();
+    let mut stopped = f64::INFINITY;
+    for round in 0..rounds {
+        let grown = booster.round(setup.first_round(plan) + round, &mut state, plan.room(gates))?;
+        tracker.check()?;
+        let added: usize = grown.iter().map(|grown| grown.tree.gates()).sum();
+        trees.extend(grown.into_iter().map(|grown| grown.tree));
+        gates += added;
+        if gates <= most && gates + added > most {
+            stopped = loss(&state);
+        }
+    }
+    prune(&booster, &mut state, &mut trees, most)?;
+    Ok(loss(&state) < stopped)
 }

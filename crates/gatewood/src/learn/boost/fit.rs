@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::calibrate::calibrate;
-use super::choose::{Chosen, choose_while};
+use super::choose::{Chosen, choose_while, pruning_pays};
 use super::focus::Focus;
 use super::link::Link;
 use super::prune::prune;
@@ -274,13 +274,19 @@ fn learn(
     if let Some(best) = growth.best {
         growth.cut(best);
     }
+    let most = plan.max_gates.filter(|&most| growth.gates() > most);
+    if let Some(most) = most {
+        let stop = growth.rounds_within(most);
+        let tracker = Tracker::new(observer, plan.rounds as u64);
+        if stop > 0 && !pruning_pays(setup, &plan, growth.ends.len(), most, &tracker)? {
+            growth.cut(stop);
+        }
+    }
     let Growth { mut trees, mut worths, curve, ends, .. } = growth;
     let booster = setup.booster(plan);
     let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);
     let mut kept = vec![true; trees.len()];
-    if let Some(most) =
-        booster.plan.max_gates.filter(|&most| trees.iter().map(VoteTree::gates).sum::<usize>() > most)
-    {
+    if let Some(most) = most {
         let margins = margins_of(&grown(base.unit(), trees.clone())?, train, kernels)?;
         let mut state = State::new(train, setup.weights.clone(), margins, &booster.link);
         kept = prune(&booster, &mut state, &mut trees, most)?;
@@ -316,6 +322,21 @@ struct Growth {
 }
 
 impl Growth {
+    fn gates(&self) -> usize {
+        self.trees.iter().map(VoteTree::gates).sum()
+    }
+
+    /// The rounds after which the trees had at most so many gates.
+    fn rounds_within(&self, most: usize) -> usize {
+        let (mut gates, mut begun) = (0, 0);
+        let within = |&&end: &&usize| {
+            gates += self.trees[begun..end].iter().map(VoteTree::gates).sum::<usize>();
+            begun = end;
+            gates <= most
+        };
+        self.ends.iter().take_while(within).count()
+    }
+
     /// Takes back the rounds after one.
     fn cut(&mut self, rounds: usize) {
         self.ends.truncate(rounds);

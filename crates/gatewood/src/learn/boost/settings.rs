@@ -63,7 +63,7 @@ pub struct GroveSettings {
     /// What a row of each class counts for; empty for one each.
     pub class_weights: Vec<f64>,
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
-    /// matter least are dropped.
+    /// matter least are dropped, if rows held out say that this is better than to stop.
     pub max_gates: Option<usize>,
     /// Seconds of learning after which no further round is begun. The number of rounds then depends on the machine.
     pub budget_seconds: Option<f64>,
