@@ -174,7 +174,7 @@ pub(super) fn pruning_pays(
     let mut stopped = f64::INFINITY;
     for round in 0..rounds {
         let grown = booster.round(setup.first_round(plan) + round, &mut state, plan.room(gates))?;
-        tracker.check()?;
+        tracker.advance(1)?;
         let added: usize = grown.iter().map(|grown| grown.tree.gates()).sum();
         trees.extend(grown.into_iter().map(|grown| grown.tree));
         gates += added;

@@ -276,9 +276,11 @@ fn learn(
     }
     let most = plan.max_gates.filter(|&most| growth.gates() > most);
     if let Some(most) = most {
-        let stop = growth.rounds_within(most);
-        let tracker = Tracker::new(observer, plan.rounds as u64);
-        if stop > 0 && !pruning_pays(setup, &plan, growth.ends.len(), most, &tracker)? {
+        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(most));
+        let tracker = Tracker::new(observer, rounds as u64);
+        // To ask takes about as long as to learn: not where time is short.
+        let ask = stop > 0 && plan.budget_seconds.is_none();
+        if ask && !pruning_pays(setup, &plan, rounds, most, &tracker)? {
             growth.cut(stop);
         }
     }
