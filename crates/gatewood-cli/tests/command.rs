@@ -280,6 +280,15 @@ fn rows_are_put_aside_and_folded() {
 }
 
 #[test]
+fn a_budget_of_time_ends_learning() {
+    let folder = tempfile::tempdir().unwrap();
+    let value = json(&good(folder.path(), "train mnist35 --rounds 1000000 --budget 0.2 --json"));
+    let rounds = value["curve"].as_array().unwrap().len();
+    assert!((1..1_000_000).contains(&rounds), "{rounds} rounds");
+    assert!(value["train_seconds"].as_f64().unwrap() < 60.0);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_its_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
@@ -293,6 +302,8 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("train mnist35 --model tree --arity 40", 2, "arity 40 is not between 1 and 12"),
         ("train mnist35 --model tree --depth 0", 2, "depth must be at least 1"),
         ("train mnist35 --model tree --arity 12 --depth 40", 1, "has more leaves than can be numbered"),
+        ("train mnist35 --model tree --budget 1", 2, "--budget goes with --model grove"),
+        ("train mnist35 --budget 0", 2, "a budget of 0 seconds is not above zero"),
         ("train mnist36", 2, "did you mean \"mnist35\"?"),
         ("train cubes:nois=1", 2, "cubes has no option \"nois\""),
         ("train mnist35 --holdout 0.2 --cv 3", 2, "cannot be used with"),

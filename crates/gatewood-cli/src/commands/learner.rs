@@ -117,6 +117,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
 
+    /// Grove: seconds of learning after which no further round is begun; the rounds then depend on the machine
+    #[arg(long, value_name = "SECONDS")]
+    budget: Option<f64>,
+
     /// Grove: whether the trees of many classes vote on all of them
     #[arg(long)]
     shared: bool,
@@ -171,6 +175,7 @@ impl LearnArgs {
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("patience", self.patience.map(Value::from)),
             ("max_gates", self.max_gates.map(Value::from)),
+            ("budget_seconds", self.budget.map(Value::from)),
             ("shared", self.shared.then_some(Value::from(true))),
         ];
         let (kind, own, other, other_kind): (_, &[_], &[_], _) = match self.model {
@@ -178,7 +183,8 @@ impl LearnArgs {
             Kind::Grove => ("grove", &of_groves, &of_trees, "tree"),
         };
         if let Some((name, _)) = other.iter().find(|(_, value): &&(&str, Option<Value>)| value.is_some()) {
-            bail!(Usage(format!("--{} goes with --model {other_kind}", name.replace('_', "-"))));
+            let option = name.trim_end_matches("_seconds").replace('_', "-");
+            bail!(Usage(format!("--{option} goes with --model {other_kind}")));
         }
         let given = both.into_iter().chain(own.iter().cloned());
         let chosen: Map<String, Value> =

@@ -274,14 +274,15 @@ fn learn(
     if let Some(best) = growth.best {
         growth.cut(best);
     }
-    let most = plan.max_gates.filter(|&most| growth.gates() > most);
-    if let Some(most) = most {
-        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(most));
+    let mut most = plan.max_gates.filter(|&most| growth.gates() > most);
+    if let Some(gates) = most {
+        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates));
         let tracker = Tracker::new(observer, rounds as u64);
         // To ask takes about as long as to learn: not where time is short.
         let ask = stop > 0 && plan.budget_seconds.is_none();
-        if ask && !pruning_pays(setup, &plan, rounds, most, &tracker)? {
+        if ask && !pruning_pays(setup, &plan, rounds, gates, &tracker)? {
             growth.cut(stop);
+            most = None;
         }
     }
     let Growth { mut trees, mut worths, curve, ends, .. } = growth;
