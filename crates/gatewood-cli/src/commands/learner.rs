@@ -117,7 +117,8 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
 
-    /// Grove: seconds of learning after which no further round is begun; the rounds then depend on the machine
+    /// Grove: seconds of learning after which no further round is begun; the rounds then depend on the machine, and on
+    /// tables may be too many without --patience
     #[arg(long, value_name = "SECONDS")]
     budget: Option<f64>,
 
