@@ -16,14 +16,13 @@ use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
 use crate::random::{Purpose, Stream};
 
-/// Words of columns that a tree chooses from at the most, where there are as many, and at the least.
-const WORDS: (usize, usize) = (16, 4);
+/// Words of columns that trees choose from, where there are as many; and where columns are screened, since of many they
+/// would all find the same.
+const WORDS: usize = 16;
+const SCREENED_WORDS: usize = 4;
 
-/// The words that trees choose from where so many columns are screened for a trial: the more, the fewer, since they would
-/// all find the same.
-fn words(screened: u32) -> usize {
-    if screened > 1 { (64 / screened as usize).clamp(WORDS.1, WORDS.0) } else { WORDS.0 }
-}
+/// Trees that choose from the same columns where these are screened.
+const ALIKE: usize = 2;
 
 /// The number of trees after which rows are called easy or not.
 const EARLY: usize = 40;
@@ -88,11 +87,11 @@ impl Booster<'_> {
 
     /// Two classes: trees climbed side by side, their votes made one after the other.
     ///
-    /// They are climbed on the same sample, since drawing and gathering one takes as long as many trials; but where rows
-    /// are kept apart, and so few, each has its own.
+    /// They are climbed on the same rows; but where rows are kept apart, and so few, each has its own. Those that choose
+    /// from the same columns share what is gathered, and are best climbed by the thread that gathered it.
     fn round_of_two(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
-        let trees = self.plan.trees;
-        let positions = (0..trees.min(room)).into_par_iter().with_max_len(1).map(|tree| round * trees + tree);
+        let first = round * self.plan.trees;
+        let positions: Vec<usize> = (first..first + self.plan.trees.min(room)).collect();
         let reading = &*state;
         let ready = |climbed: Climbed, among| -> Result<Option<Ready>> {
             let bare = self.bare(&climbed, 0)?;
@@ -100,18 +99,27 @@ impl Booster<'_> {
             Ok(Some(Ready { bare, worth: climbed.worth, addresses, among }))
         };
         let climbed: Vec<Option<Ready>> = if self.plan.apart > 0.0 {
-            let climb = |position| match self.climb_for(0, position, reading)? {
+            let climb = |&position: &usize| match self.climb_for(0, position, reading)? {
                 Some((climbed, among)) => ready(climbed, among),
                 None => Ok(None),
             };
-            positions.map(climb).collect::<Result<_>>()?
+            positions.par_iter().with_max_len(1).map(climb).collect::<Result<_>>()?
         } else {
-            let Some((sample, _)) = self.sample(0, round * trees, reading)? else { return Ok(Vec::new()) };
-            let climb = |position| {
-                let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-                ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
+            let mut stream = Stream::new(self.plan.seed, Purpose::Sample, first as u64);
+            let picks = self.pick(0, reading, &[], &mut stream);
+            let alike = if self.plan.screen > 1 { ALIKE } else { positions.len().max(1) };
+            let groups: Vec<(&[usize], Vec<u32>)> =
+                positions.chunks(alike).map(|group| (group, self.choose(&mut stream))).collect();
+            let climb_group = |(group, chosen): &(&[usize], Vec<u32>)| -> Result<Vec<Option<Ready>>> {
+                let Some(sample) = self.gather(chosen, &picks)? else { return Ok(Vec::new()) };
+                let climb = |&position: &usize| {
+                    let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
+                    ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
+                };
+                group.par_iter().with_max_len(1).map(climb).collect()
             };
-            positions.map(climb).collect::<Result<_>>()?
+            let climbed = groups.par_iter().with_max_len(1).map(climb_group);
+            climbed.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
         };
         let mut grown = Vec::new();
         for Ready { bare, worth, addresses, among } in climbed.into_iter().flatten() {
@@ -172,6 +180,12 @@ impl Booster<'_> {
     ) -> Result<Option<(Sample, Vec<bool>)>> {
         let among = self.among(position, state.labels.len());
         let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
+        let picks = self.pick(margin, state, &among, &mut stream);
+        Ok(self.gather(&self.choose(&mut stream), &picks)?.map(|sample| (sample, among)))
+    }
+
+    /// Draws rows among those that tell the class of a margin from the others.
+    fn pick(&self, margin: usize, state: &State<'_>, among: &[bool], stream: &mut Stream) -> [Vec<u32>; 2] {
         let size = match state.easy {
             Some(false) => self.plan.sample,
             None if self.plan.screen == 1 => self.plan.sample,
@@ -179,18 +193,21 @@ impl Booster<'_> {
         };
         let focus = if state.easy == Some(false) { &Focus::default() } else { &self.focus };
         let mut pulls = state.pulls(margin, focus);
-        pulls.iter_mut().zip(&among).for_each(|(pull, &among)| *pull *= u32::from(among));
-        let picks = draw(&pulls, &state.gradients[margin], size, &mut stream);
-        Ok(self.gather(&picks, &mut stream)?.map(|sample| (sample, among)))
+        pulls.iter_mut().zip(among).for_each(|(pull, &among)| *pull *= u32::from(among));
+        draw(&pulls, &state.gradients[margin], size, stream)
     }
 
-    /// Gathers the picked rows; none where they are all of one class.
-    fn gather(&self, picks: &[Vec<u32>; 2], stream: &mut Stream) -> Result<Option<Sample>> {
+    /// The words of columns that trees choose from.
+    fn choose(&self, stream: &mut Stream) -> Vec<u32> {
+        self.rows.choose(if self.plan.screen > 1 { SCREENED_WORDS } else { WORDS }, stream)
+    }
+
+    /// Gathers words of the picked rows; none where they are all of one class.
+    fn gather(&self, chosen: &[u32], picks: &[Vec<u32>; 2]) -> Result<Option<Sample>> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        let chosen = self.rows.choose(words(self.plan.screen), stream);
-        Sample::gather(self.rows, &chosen, picks, self.kernels).map(Some)
+        Sample::gather(self.rows, chosen, picks, self.kernels).map(Some)
     }
 
     /// Which rows a tree is climbed among; empty for all.
@@ -220,7 +237,7 @@ impl Booster<'_> {
                 let sizes = gradients.iter().map(|gradient| gradient.unsigned_abs().min(ONE));
                 let pulls = reading.weighted(sizes.map(|size| self.focus.of(size)));
                 let picks = draw(&pulls, &gradients, self.plan.sample, &mut stream);
-                let Some(sample) = self.gather(&picks, &mut stream)? else { return Ok(None) };
+                let Some(sample) = self.gather(&self.choose(&mut stream), &picks)? else { return Ok(None) };
                 self.climb(&sample, reading, &mut stream).map(Some)
             })
             .collect::<Result<_>>()?;
