@@ -58,6 +58,7 @@ fn threads_and_levels_do_not_matter() {
             GroveSettings { shared: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
             GroveSettings { depth: Some(1), arity: Some(7), vote_bits: Some(1), ..settings() },
             GroveSettings { max_gates: Some(60), ..settings() },
+            GroveSettings { screen: Some(8), trees: Some(5), ..settings() },
             GroveSettings { screen: Some(6), focus: Some(1.4), rounds: Some(30), ..settings() },
             GroveSettings { depth: Some(3), arity: Some(2), rounds: Some(5), ..settings() },
         ] {
@@ -259,6 +260,32 @@ fn what_cannot_be_learned_from_is_refused() {
     ] {
         assert!(fit(good, 2, &bad).unwrap_err().is_setting());
     }
+}
+
+#[test]
+fn a_budget_of_time_chooses_rounds_and_rate() {
+    let (train, test) = (rows(3_000, 2, 30), rows(3_000, 2, 31));
+    let base = GroveSettings { seed: 7, ..GroveSettings::default() };
+    let usual = fit(&train, 2, &base);
+    // Time enough: folds still choose the rounds, of a grove that learns more slowly if that tells held-out rows better.
+    let begun = std::time::Instant::now();
+    let slow = fit(&train, 2, &GroveSettings { budget_seconds: Some(60.0), ..base.clone() });
+    assert!(begun.elapsed().as_secs_f64() < 60.0, "a table that is learned in a moment takes all the time");
+    assert!(slow.plan.folds > 0 && slow.plan.learning_rate <= usual.plan.learning_rate);
+    assert_eq!(slow.rounds, slow.plan.rounds);
+    assert!(error(&slow.grove, &test) <= error(&usual.grove, &test) + 0.005);
+    // Next to no time: a grove all the same, of few rounds and large steps.
+    let quick = fit(&train, 2, &GroveSettings { budget_seconds: Some(1e-6), ..base.clone() });
+    assert!(quick.plan.learning_rate > usual.plan.learning_rate && quick.rounds < 10);
+    assert!(error(&quick.grove, &test) < 0.45);
+    // Where rounds are fixed by the kind of data, as of many classes and columns, time changes them.
+    let fixed = GroveSettings { folds: Some(0), climb: Some(20), trees: Some(1), ..base };
+    let usual = fit(&train, 2, &fixed);
+    let more = fit(&train, 2, &GroveSettings { budget_seconds: Some(60.0), ..fixed.clone() });
+    assert!(more.rounds > usual.rounds && more.plan.learning_rate < usual.plan.learning_rate);
+    // What is given stays as it is.
+    let given = GroveSettings { learning_rate: Some(0.2), budget_seconds: Some(1e-6), ..fixed };
+    assert_eq!(fit(&train, 2, &given).plan.learning_rate, 0.2);
 }
 
 /// Quality on fixed data and seed, as exact numbers: a change here is a change of what is learned.

@@ -60,7 +60,8 @@ class GatewoodClassifier(CircuitClassifier):
     max_gates : int
         Gates the grove may have at the most.
     budget_seconds : float
-        Seconds of learning after which no further round is begun.
+        Seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model then
+        depends on the machine.
     class_weight : dict, "balanced" or None
         What a row of each class counts for, as in scikit-learn.
     encode : dict

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::budget::Clock;
 use super::calibrate::{Calibrated, calibrate};
 use super::fit::Setup;
 use super::prune::prune;
@@ -31,28 +32,35 @@ pub(super) struct Chosen {
     pub(super) rounds: usize,
     /// What a vote is worth then, as a multiple of what it is worth while learning.
     pub(super) factor: f64,
+    /// The loss of the folds then.
+    pub(super) loss: f64,
 }
 
 /// Chooses the rounds whose loss on held-out rows is least, while `grow` learns from all rows.
 ///
 /// Folds and `grow` are begun in this order as threads are free, and `grow` is told what is chosen as soon as the folds
 /// have ended. Where there are threads for all, it need not wait for them: it takes about as many rounds as they do.
+/// Where not, those that others wait for have their part of the time.
 ///
 /// Margins grow more certain than they are right with every round, while the classes they tell go on getting better. So
 /// the loss is that of margins scaled to suit the held-out rows.
 pub(super) fn choose_while<T: Send>(
     setup: &Setup<'_>,
     plan: &GrovePlan,
+    clock: Clock,
     tracker: &Tracker<'_>,
     grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
 ) -> Result<(Chosen, T)> {
     let parts = &parts(setup.train.labels, setup.classes, plan.seed);
     let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.folds];
     let (chosen, mut grown) = (&OnceLock::new(), None);
+    let threads = rayon::current_num_threads();
+    let turns = (plan.folds + 1).div_ceil(threads);
     rayon::scope_fifo(|scope| {
         for (fold, this) in judged.iter().enumerate() {
+            let clock = clock.part((fold / threads + 1) as f64 / turns as f64);
             scope.spawn_fifo(move |_| {
-                this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, tracker));
+                this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, clock, tracker));
                 let all = judged.iter().map(|judged| judged.get()?.as_ref().ok());
                 if let Some(folds) = all.collect::<Option<Vec<&Vec<Calibrated>>>>() {
                     chosen.get_or_init(|| least_loss(&folds, plan));
@@ -85,7 +93,7 @@ fn least_loss(folds: &[&Vec<Calibrated>], plan: &GrovePlan) -> Chosen {
     }
     // The folds learn from all parts but one; all rows bear so many rounds more.
     let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
-    Chosen { rounds: rounds.min(plan.rounds), factor }
+    Chosen { rounds: rounds.min(plan.rounds), factor, loss: least / folds.len() as f64 }
 }
 
 /// The rounds after which held-out rows are judged.
@@ -113,6 +121,7 @@ fn judge_fold(
     plan: GrovePlan,
     parts: &[u32],
     fold: u32,
+    clock: Clock,
     tracker: &Tracker<'_>,
 ) -> Result<Vec<Calibrated>> {
     let booster = setup.booster(plan);
@@ -129,7 +138,7 @@ fn judge_fold(
         let grown = booster.round(setup.first_round(&booster.plan) + round - 1, &mut state, room)?;
         tracker.check()?;
         gates += grown.iter().map(|grown| grown.tree.gates()).sum::<usize>();
-        let done = grown.is_empty() || round == booster.plan.rounds;
+        let done = grown.is_empty() || round == booster.plan.rounds || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
             let now = calibrate(&state, setup.base.unit(), |row| parts[row] == fold, factor);
             factor = now.factor;

@@ -1,10 +1,10 @@
 //! Learning a grove.
 
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Clock, Timed, plan_within, slower_plan};
 use super::calibrate::calibrate;
 use super::choose::{Chosen, choose_while, pruning_pays};
 use super::focus::Focus;
@@ -124,17 +124,28 @@ pub fn fit_grove_at(
             train.bits.columns()
         )));
     }
+    let clock = Clock::new(settings.budget_seconds);
     let mut plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
         (plan.folds, plan.easy_rounds) = (0, plan.rounds);
     }
+    // Whether nothing but the time says how long to learn.
+    let only_time = settings.budget_seconds.is_some()
+        && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
+        && validation.is_none()
+        && start.is_none();
     // More threads than there are trees of all folds, or chunks of rows, would only look on.
     let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
     let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, || {
-        let setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
-        learn(&setup, validation, plan, observer)
+        let mut setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
+        let learned = if only_time {
+            learn_within(&mut setup, plan, clock, &Timed { observer, clock })?
+        } else {
+            learn(&setup, validation, plan, clock, observer)?
+        };
+        finish(&setup, validation, learned, observer)
     })
 }
 
@@ -204,14 +215,16 @@ impl<'a> Setup<'a> {
         let weights = row_weights(train, class_weights)?;
         let base = match start {
             Some(start) => start.clone(),
-            None => {
-                let unit = Voting::unit(plan.learning_rate, plan.vote_bits);
-                let bias = bias(train.labels, &weights, classes, unit)?;
-                Grove::new(train.bits.columns(), classes, bias, unit, Vec::new())?
-            }
+            None => bare_grove(train, &weights, classes, plan)?,
         };
         let rows = Rows::new(train.bits, &mut Stream::new(plan.seed, Purpose::Leaves, 0))?;
         Ok(Self { train, classes, weights, base, rows, logs: LogTable::new(plan.sample), kernels })
+    }
+
+    /// Begins again, with votes worth what the plan says.
+    fn rebase(&mut self, plan: &GrovePlan) -> Result<()> {
+        self.base = bare_grove(self.train, &self.weights, self.classes, plan)?;
+        Ok(())
     }
 
     pub(super) fn booster(&self, plan: GrovePlan) -> Booster<'_> {
@@ -251,26 +264,80 @@ fn margins_of(grove: &Grove, examples: &Examples<'_>, kernels: Kernels) -> Resul
     Ok((0..grove.margins()).map(|margin| margins.column(margin).to_vec()).collect())
 }
 
+/// The grove without trees.
+fn bare_grove(train: &Examples<'_>, weights: &[u32], classes: usize, plan: &GrovePlan) -> Result<Grove> {
+    let unit = Voting::unit(plan.learning_rate, plan.vote_bits);
+    let bias = bias(train.labels, weights, classes, unit)?;
+    Grove::new(train.bits.columns(), classes, bias, unit, Vec::new())
+}
+
+/// What came of a plan.
+struct Learned {
+    /// With the rounds that were chosen.
+    plan: GrovePlan,
+    growth: Growth,
+    /// What a vote is worth, as a multiple of what it is worth while learning.
+    worth: f64,
+    /// What it lost on rows held out to choose the rounds, where there were any.
+    loss: f64,
+}
+
 fn learn(
     setup: &Setup<'_>,
     validation: Option<&Examples<'_>>,
     mut plan: GrovePlan,
+    clock: Clock,
+    observer: &dyn Observer,
+) -> Result<Learned> {
+    if plan.folds == 0 {
+        let growth = grow(setup, validation, &plan, None, clock, observer)?;
+        return Ok(Learned { plan, growth, worth: 1.0, loss: f64::INFINITY });
+    }
+    let tracker = Tracker::new(observer, plan.rounds as u64);
+    let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, &plan, Some(chosen), clock, observer);
+    let (chosen, mut growth) = choose_while(setup, &plan, clock, &tracker, grow)?;
+    growth.curve.truncate(chosen.rounds);
+    growth.cut(chosen.rounds);
+    (plan.rounds, plan.easy_rounds) = (chosen.rounds, chosen.rounds);
+    Ok(Learned { plan, growth, worth: chosen.factor, loss: chosen.loss })
+}
+
+/// Learns with the rounds and the rate that make most of the time there is.
+fn learn_within(
+    setup: &mut Setup<'_>,
+    plan: GrovePlan,
+    clock: Clock,
+    observer: &dyn Observer,
+) -> Result<Learned> {
+    let usual_rate = plan.learning_rate;
+    let mut plan = plan_within(setup, plan, clock, &Tracker::new(observer, 1))?;
+    let mut best: Option<Learned> = None;
+    loop {
+        setup.rebase(&plan)?;
+        let begun = clock.spent();
+        let learned = learn(setup, None, plan.clone(), clock, observer)?;
+        let took = clock.spent() - begun;
+        if let Some(best) = best.take_if(|best| best.loss <= learned.loss) {
+            setup.rebase(&best.plan)?;
+            return Ok(best);
+        }
+        match slower_plan(&plan, usual_rate, took, clock) {
+            Some(slower) => plan = slower,
+            None => return Ok(learned),
+        }
+        best = Some(learned);
+    }
+}
+
+/// Makes a grove of the trees: those of the best rounds, and no more gates than there may be.
+fn finish(
+    setup: &Setup<'_>,
+    validation: Option<&Examples<'_>>,
+    learned: Learned,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
     let (train, base, kernels) = (setup.train, &setup.base, setup.kernels);
-    // What a vote is worth, as a multiple of what it is worth while learning.
-    let mut worth = 1.0;
-    let mut growth = if plan.folds > 0 {
-        let tracker = Tracker::new(observer, plan.rounds as u64);
-        let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, &plan, Some(chosen), observer);
-        let (chosen, mut growth) = choose_while(setup, &plan, &tracker, grow)?;
-        growth.curve.truncate(chosen.rounds);
-        (plan.rounds, plan.easy_rounds, worth) = (chosen.rounds, chosen.rounds, chosen.factor);
-        growth.cut(chosen.rounds);
-        growth
-    } else {
-        grow(setup, validation, &plan, None, observer)?
-    };
+    let Learned { plan, mut growth, mut worth, .. } = learned;
     if let Some(best) = growth.best {
         growth.cut(best);
     }
@@ -355,9 +422,9 @@ fn grow(
     validation: Option<&Examples<'_>>,
     plan: &GrovePlan,
     chosen: Option<&OnceLock<Chosen>>,
+    clock: Clock,
     observer: &dyn Observer,
 ) -> Result<Growth> {
-    let begun = Instant::now();
     let booster = setup.booster(plan.clone());
     let mut held = match validation {
         Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
@@ -419,14 +486,13 @@ fn grow(
         growth.curve.push(point);
         tracker.advance(1)?;
         let impatient = plan.patience.is_some_and(|patience| round - best.1 >= patience);
-        let spent = plan.budget_seconds.is_some_and(|seconds| begun.elapsed().as_secs_f64() >= seconds);
         let rounds = match chosen.and_then(OnceLock::get) {
             Some(chosen) => chosen.rounds,
             None if state.easy == Some(true) => plan.easy_rounds,
             None => plan.rounds,
         };
         tracker.expect(rounds as u64);
-        if held.is_some() && impatient || spent || round >= rounds {
+        if held.is_some() && impatient || clock.is_over() || round >= rounds {
             break;
         }
     }

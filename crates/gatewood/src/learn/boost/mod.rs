@@ -8,6 +8,7 @@
 //! all rows, shrunk by the learning rate and rounded. Margins are sums of these integers and gradients are looked up
 //! from them, so the margins learned are the margins run, and nothing depends on the order of a sum.
 
+mod budget;
 mod calibrate;
 mod choose;
 mod climb;

@@ -35,7 +35,7 @@ pub struct GroveSettings {
     /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees`] for two classes.
     pub rounds: Option<usize>,
     /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
-    /// Not used where there are validation rows or a budget.
+    /// Not used where there are validation rows.
     pub folds: Option<usize>,
     /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
     pub trees: Option<usize>,
@@ -65,7 +65,10 @@ pub struct GroveSettings {
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
     /// matter least are dropped, if rows held out say that this is better than to stop.
     pub max_gates: Option<usize>,
-    /// Seconds of learning after which no further round is begun. The number of rounds then depends on the machine.
+    /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
+    /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
+    /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
+    /// grove then depends on the machine.
     pub budget_seconds: Option<f64>,
     /// Where all randomness comes from.
     pub seed: u64,
@@ -185,7 +188,7 @@ impl GroveSettings {
         }
         let vote_bits = self.vote_bits.unwrap_or(8);
         between("vote bits", vote_bits as usize, 1, 16)?;
-        let chosen = self.rounds.is_none() && self.budget_seconds.is_none();
+        let chosen = self.rounds.is_none();
         let folds = match self.folds {
             _ if !chosen => 0,
             Some(folds) => between("folds", folds, 0, PARTS as usize)?,
