@@ -289,6 +289,48 @@ fn a_budget_of_time_ends_learning() {
 }
 
 #[test]
+fn a_saved_grove_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let gates = |words: &str| json(&good(place, words))["gates"].as_u64().unwrap();
+    let first = gates("train mnist35 --rounds 12 -o first.gw --json");
+    let both = gates("train mnist35 --rounds 12 --continue first.gw -o both.gw --json");
+    assert_eq!(both, 2 * first);
+    // In one go it is the same model, but for what it says of its making.
+    assert_eq!(both, gates("train mnist35 --rounds 24 -o once.gw --json"));
+    let said = |model: &str| good(place, &format!("predict {model} mnist35 --proba"));
+    assert_eq!(said("both.gw"), said("once.gw"));
+    // A file with its classes in another order, and a column more.
+    write_people(&place.join("people.csv"), true);
+    good(place, "train people.csv --rounds 5 -o people.gw");
+    std::fs::write(place.join("more.csv"), "rich,name,x,age,school\nyes,a,1,60,degree\nno,b,1,30,none\n")
+        .unwrap();
+    good(place, "train more.csv --label rich --rounds 2 --continue people.gw");
+    std::fs::write(place.join("other.csv"), "rich,name,age,school\nyes,a,60,degree\nmaybe,b,30,none\n")
+        .unwrap();
+    let (code, error) = bad(place, "train other.csv --label rich --continue people.gw");
+    assert!(code == 1 && error.contains("class \"maybe\" is not one of the model's: no, yes"), "{error}");
+}
+
+#[test]
+fn classes_are_weighted() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let mut rows = String::from("a,b,y\n");
+    // A quarter of the rows where `a` is 3 are of class "rare", and no others.
+    let class = |i| if i % 7 == 3 && i % 4 == 0 { "rare" } else { "often" };
+    (0..560).for_each(|i| rows += &format!("{},{},{}\n", i % 7, i % 3, class(i)));
+    std::fs::write(place.join("rare.csv"), rows).unwrap();
+    let rare = |words: &str| {
+        good(place, &format!("train rare.csv --rounds 5 {words} -o rare.gw"));
+        good(place, "predict rare.gw rare.csv").lines().filter(|line| line.ends_with(",rare")).count()
+    };
+    assert_eq!(rare(""), 0);
+    assert_eq!(rare("--class-weight balanced"), 80);
+    assert_eq!(rare("--class-weight rare=50 --class-weight often=0.5"), 80);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_its_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
@@ -303,6 +345,16 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("train mnist35 --model tree --depth 0", 2, "depth must be at least 1"),
         ("train mnist35 --model tree --arity 12 --depth 40", 1, "has more leaves than can be numbered"),
         ("train mnist35 --model tree --budget 1", 2, "--budget goes with --model grove"),
+        ("train mnist35 --model tree --class-weight balanced", 2, "--class-weight goes with --model grove"),
+        ("train mnist35 --class-weight 4=2", 2, "--class-weight 4=2: the classes are 3, 5"),
+        ("train mnist35 --class-weight 3=a", 2, "\"a\" is not a number"),
+        ("train mnist35 --class-weight three", 2, "is not CLASS=WEIGHT"),
+        ("train mnist35 --class-weight 3=-1", 2, "class weight -1 is not between 0 and a million"),
+        ("train mnist35 --continue cubes.gw --number-bits 3", 2, "cannot be used with"),
+        ("train mnist35 --continue cubes.gw --cv 3", 2, "cannot be used with"),
+        ("train cubes:train=200,test=0 --continue cubes.gw", 2, "a tree cannot be continued as a grove"),
+        ("train mnist35 --folds 9", 2, "folds 9 is not between 0 and 5"),
+        ("train mnist35 --trees 0", 2, "trees 0 is not between 1 and 256"),
         ("train mnist35 --budget 0", 2, "a budget of 0 seconds is not above zero"),
         ("train mnist36", 2, "did you mean \"mnist35\"?"),
         ("train cubes:nois=1", 2, "cubes has no option \"nois\""),

@@ -76,6 +76,14 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "M")]
     rounds: Option<usize>,
 
+    /// Grove: parts of the rows, a fifth each, held out in turn to choose the rounds where they are not given, 0 to 5
+    #[arg(long, value_name = "N")]
+    folds: Option<usize>,
+
+    /// Grove: trees of a round that learn side by side: two classes, or --shared
+    #[arg(long, value_name = "N")]
+    trees: Option<usize>,
+
     /// Grove: the part of a step that a tree takes, above 0 and at most 1
     #[arg(long, value_name = "R")]
     learning_rate: Option<f64>,
@@ -117,8 +125,8 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
 
-    /// Grove: seconds of learning after which no further round is begun; the rounds then depend on the machine, and on
-    /// tables may be too many without --patience
+    /// Grove: seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model
+    /// then depends on the machine
     #[arg(long, value_name = "SECONDS")]
     budget: Option<f64>,
 
@@ -166,6 +174,8 @@ impl LearnArgs {
         let of_groves = [
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
+            ("folds", self.folds.map(Value::from)),
+            ("trees", self.trees.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("screen", self.screen.map(Value::from)),
             ("sample", self.sample.map(Value::from)),

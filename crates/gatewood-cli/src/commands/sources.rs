@@ -49,14 +49,10 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The model, and how to load rows for it: its columns hold what they held in training.
+    /// The model, and how to load rows for it.
     pub(crate) fn load(&self) -> Result<(Model, LoadOptions)> {
         let model = Model::load(&self.model)?;
-        let options = LoadOptions {
-            folders: self.source.folders(),
-            label: self.source.label.clone().or_else(|| model.label().map(str::to_owned)),
-            read: self.source.read_options(ReadOptions::for_encoder(model.encoder())),
-        };
+        let options = self.source.load_options_for(&model);
         Ok((model, options))
     }
 }
@@ -95,6 +91,15 @@ impl SourceArgs {
             folders: self.folders(),
             label: self.label.clone(),
             read: self.read_options(ReadOptions::default()),
+        }
+    }
+
+    /// How to load rows for a model: its columns hold what they held in training.
+    pub(crate) fn load_options_for(&self, model: &Model) -> LoadOptions {
+        LoadOptions {
+            folders: self.folders(),
+            label: self.label.clone().or_else(|| model.label().map(str::to_owned)),
+            read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }
     }
 }

@@ -8,10 +8,12 @@ use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, print, seconds, share};
 use anyhow::{Context, Result, bail};
-use gatewood::encode::{EncodeReport, EncodeSettings};
+use gatewood::encode::{EncodeReport, EncodeSettings, Labels};
 use gatewood::export::curve_picture;
-use gatewood::model::{Circuit, LabelledRows, Metrics, Rows, TrainSettings, Trained, Training};
-use gatewood_data::{Dataset, Split, folds, holdout, load, load_labelled};
+use gatewood::model::{
+    Circuit, LabelledRows, LearnSettings, Metrics, Model, Rows, TrainSettings, Trained, Training,
+};
+use gatewood_data::{Dataset, Split, folds, holdout, load, load_labelled, renumbered};
 use serde_json::{Map, Value, json};
 
 /// What to learn from, how to test it, where to put the model.
@@ -36,6 +38,15 @@ pub(crate) struct Args {
     /// Write the model to this file
     #[arg(long, short, value_name = "MODEL")]
     output: Option<PathBuf>,
+
+    /// Grove: go on from this model, whose columns and classes stay, with further rounds
+    #[arg(long = "continue", value_name = "MODEL", conflicts_with_all = ["cv", "EncodeArgs"])]
+    start: Option<PathBuf>,
+
+    /// Grove: what a row of a class counts for, as in spam=2, one option a class; or "balanced", for classes that count
+    /// alike however many rows they have
+    #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
+    class_weights: Vec<String>,
 
     /// Grove: draw the error by round to this SVG file
     #[arg(long, value_name = "FILE", conflicts_with = "cv")]
@@ -104,17 +115,33 @@ struct Tested {
 
 /// Runs `gatewood train`.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
-    let learn = args.learn.settings()?;
+    let mut learn = args.learn.settings()?;
     if args.curve.is_some() && learn.name() != "grove" {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
+    let start = args.start.as_deref().map(Model::load).transpose()?;
     // A model that cannot be written is not worth learning.
     for path in [&args.output, &args.curve].into_iter().flatten() {
         drop(OutputFile::create(Some(path))?);
     }
     let started = Instant::now();
-    let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
+    let mut dataset = match &start {
+        Some(start) => {
+            let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options_for(start))?;
+            for rows in std::iter::once(&mut dataset.train).chain(&mut dataset.test) {
+                rows.labels = renumbered(&rows.labels, start.classes())?;
+            }
+            dataset
+        }
+        None => load(&data_spec(&args.data)?, &args.source.load_options())?,
+    };
     dataset.note.iter().for_each(|note| terminal.remark(note));
+    if !args.class_weights.is_empty() {
+        let LearnSettings::Grove(grove) = &mut learn else {
+            bail!(Usage("--class-weight goes with --model grove".into()));
+        };
+        grove.class_weights = class_weights(&args.class_weights, &dataset.train.labels)?;
+    }
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
     if let Some(test) = &args.test {
         let mut options = args.source.load_options();
@@ -132,7 +159,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if let Some(count) = args.cv {
         return cross_validate(args, &dataset, &settings, count, terminal, load_seconds);
     }
-    let tested = train(args, &dataset, &dataset.train, dataset.test.as_ref(), &settings, terminal)?;
+    let tested =
+        train(args, &dataset, &dataset.train, dataset.test.as_ref(), start.as_ref(), &settings, terminal)?;
     let size = match &args.output {
         Some(path) => {
             tested.trained.model.save(path)?;
@@ -158,6 +186,7 @@ fn train(
     dataset: &Dataset,
     train: &Split,
     test: Option<&Split>,
+    start: Option<&Model>,
     settings: &TrainSettings,
     terminal: &Terminal,
 ) -> Result<Tested> {
@@ -177,6 +206,7 @@ fn train(
             labels: &kept.labels,
             weights: None,
         }),
+        start,
         label: dataset.label.as_deref(),
         data: &dataset.name,
         ..Training::new(Rows::Raw(learned.table.view()), &learned.labels)
@@ -191,6 +221,30 @@ fn train(
     let of_train = metrics(train)?;
     let of_test = test.map(metrics).transpose().context("the test rows do not fit")?;
     Ok(Tested { trained, train: of_train, test: of_test })
+}
+
+/// What a row of each class counts for, as the options say; one where they do not.
+fn class_weights(options: &[String], labels: &Labels) -> Result<Vec<f64>> {
+    let classes = labels.classes();
+    if let [option] = options
+        && option == "balanced"
+    {
+        let even = labels.len() as f64 / classes.len() as f64;
+        return Ok(labels.counts().iter().map(|&count| even / (count as f64).max(1.0)).collect());
+    }
+    let mut weights = vec![1.0; classes.len()];
+    for option in options {
+        let Some((class, weight)) = option.rsplit_once('=') else {
+            bail!(Usage(format!("--class-weight {option} is not CLASS=WEIGHT, and not \"balanced\" alone")));
+        };
+        let Some(position) = classes.iter().position(|name| name == class) else {
+            bail!(Usage(format!("--class-weight {option}: the classes are {}", classes.join(", "))));
+        };
+        weights[position] = weight
+            .parse()
+            .map_err(|_| Usage(format!("--class-weight {option}: {weight:?} is not a number")))?;
+    }
+    Ok(weights)
 }
 
 /// The fields the contract names, in its order.
@@ -316,7 +370,7 @@ fn cross_validate(
                 fold + 1
             )));
         }
-        results.push(train(args, dataset, &train_rows, Some(&test_rows), settings, terminal)?);
+        results.push(train(args, dataset, &train_rows, Some(&test_rows), None, settings, terminal)?);
     }
     let errors: Vec<f64> = results.iter().filter_map(|trained| Some(trained.test.as_ref()?.error)).collect();
     let train_errors: Vec<f64> = results.iter().map(|trained| trained.train.error).collect();
