@@ -32,7 +32,7 @@ pub struct EncodeSettings {
     pub categories: u32,
     /// Most words of a text column that get a bit. 1,000.
     pub words: u32,
-    /// Bits of a pixel: for [`PixelCode::Thermometer`] the number of thresholds, else of bits kept. 4.
+    /// Bits of a pixel: for [`PixelCode::Thermometer`] the number of thresholds, else of bits kept. 8.
     pub pixel_bits: u32,
     /// The code of a pixel. A thermometer.
     pub pixel_code: PixelCode,
@@ -105,7 +105,7 @@ impl Default for EncodeSettings {
             few_limit: 8,
             categories: 64,
             words: 1000,
-            pixel_bits: 4,
+            pixel_bits: 8,
             pixel_code: PixelCode::default(),
             min_entropy: 0.001,
             merge_equal: true,

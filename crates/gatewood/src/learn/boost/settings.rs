@@ -290,7 +290,7 @@ impl Defaults {
             sample: sample(rows, 16384),
             focus: 1.5,
             habit: 0.0,
-            damping: 0.01,
+            damping: 0.3,
             ..table
         };
         match () {
@@ -327,7 +327,7 @@ impl Defaults {
                 sample: sample(rows, 16384),
                 ..table
             },
-            () => Self { trees: 2, ..Self::of_many_rows(rows) },
+            () => Self { trees: 2, rounds: 180, learning_rate: 0.25, ..Self::of_many_rows(rows) },
         }
     }
 
@@ -349,7 +349,12 @@ impl Defaults {
             }
             () => table,
         };
-        if wide { Self { folds: 0, focus: 1.25, habit: 0.0, damping: 0.1, ..table } } else { table }
+        let image = Self { folds: 0, focus: 1.25, habit: 0.0, damping: 0.1, ..table };
+        match () {
+            () if !wide => table,
+            () if rows < LARGE => image,
+            () => Self { rounds: 1000, easy_rounds: 1000, learning_rate: 0.05, ..image },
+        }
     }
 
     /// Many rows bear many votes a tree.
@@ -357,9 +362,9 @@ impl Defaults {
         Self {
             arities: [2, 12],
             climb: 500,
-            rounds: 140,
+            rounds: 300,
             folds: 0,
-            learning_rate: 0.3,
+            learning_rate: 0.2,
             sample: 1 << 16,
             damping: 0.5,
             ..Self::table(rows)
