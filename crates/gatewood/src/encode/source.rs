@@ -128,7 +128,12 @@ impl<'a> Source<'a> {
                 texts.text(code).map_or(Value::Missing, Value::Text)
             }),
             (_, Some(Column::Number(numbers) | Column::Date(numbers))) => match numbers {
-                Numbers::Coded { codes, values } => coded(codes, values.len(), &|code| number(values[code])),
+                Numbers::Coded { codes, values } => match Levels::new(bits, shift).filter(|_| same) {
+                    Some(levels) => {
+                        Ok(codes_source(codes, values.iter().map(|&value| levels.answer(value)).collect()))
+                    }
+                    None => coded(codes, values.len(), &|code| number(values[code])),
+                },
                 Numbers::Sparse { rows, values, .. } => {
                     let each = |(&row, &value): (&u32, &f64)| {
                         let value = number(value);
