@@ -243,6 +243,9 @@ const MANY_ROWS: usize = 200_000;
 /// classes that is very large.
 const MANY_BITS: usize = 750;
 
+/// Columns from which on images are taken to have several bits a pixel, and so more to learn.
+const VERY_MANY_BITS: usize = 2_000;
+
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {
     arities: [usize; 2],
@@ -264,13 +267,14 @@ struct Defaults {
 impl Defaults {
     fn new(rows: usize, bits: usize, classes: usize) -> Self {
         match classes {
-            2 => Self::of_two(rows, bits >= MANY_BITS && rows < VERY_LARGE),
+            2 => Self::of_two(rows, bits),
             _ => Self::of_many(rows, bits >= MANY_BITS),
         }
     }
 
     /// Two classes.
-    fn of_two(rows: usize, wide: bool) -> Self {
+    fn of_two(rows: usize, bits: usize) -> Self {
+        let wide = bits >= MANY_BITS && rows < VERY_LARGE;
         let table = Self {
             arities: [4, 3],
             climb: 150,
@@ -305,7 +309,8 @@ impl Defaults {
                 damping: 0.1,
                 ..image
             },
-            () if wide => image,
+            () if wide && bits < VERY_MANY_BITS => image,
+            () if wide => Self { rounds: 1000, easy_rounds: 600, learning_rate: 0.05, ..image },
             () if rows < FEW_ROWS => Self {
                 climb: 200,
                 most_rounds: 400,
