@@ -24,6 +24,8 @@ TITLES = {
     "covertype2": "Covertype, class 2 or another", "covertype": "Covertype, seven classes",
     "electricity": "Electricity", "spambase": "Spambase", "nsl-kdd": "NSL-KDD", "unsw-nb15": "UNSW-NB15",
     "sms-spam": "SMS spam",
+    **{f"mnist{pair}-standard": f"MNIST {pair[0]} or {pair[1]}, standard split"
+       for pair in ("27", "38", "45", "49", "58", "79")},
 }
 
 

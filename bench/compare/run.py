@@ -28,7 +28,7 @@ import sets  # noqa: E402
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", metavar="SET", help="a set, or pmlb, images, tables, all [default: all]")
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a set, or pmlb, images, pairs, tables, all [default: all]")
     parser.add_argument("--gatewood", required=True, help="the command")
     parser.add_argument("--data", "--data-dir", default=os.environ.get("GATEWOOD_DATA"), help="folder of the sets")
     parser.add_argument("--seeds", type=int, help="seeds a set [default: 5, for PMLB 3]")
