@@ -97,7 +97,7 @@ pub(super) fn plan_within(
         tracker.check()?;
         ends.push(trial.spent());
     }
-    let seconds_a_round = (ends[ends.len() - 1] - ends[1]) / (ends.len() - 2) as f64;
+    let seconds_a_round = ((ends[ends.len() - 1] - ends[1]) / (ends.len() - 2) as f64).max(1e-9);
     // Each fold takes as long as the grove itself.
     let affordable = PLANNED * clock.left() / seconds_a_round / (plan.folds + 1) as f64;
     if plan.folds > 0 {
@@ -114,7 +114,7 @@ pub(super) fn plan_within(
 }
 
 /// The plan of a grove that learns more slowly than the last, which `took` so many seconds, where folds choose the rounds and
-/// there is time left for it: no more slowly than a usual rate allows.
+/// there is time left for it; but at no less than a part of the usual rate.
 pub(super) fn slower_plan(last: &GrovePlan, usual_rate: f64, took: f64, clock: Clock) -> Option<GrovePlan> {
     let times = (PLANNED * clock.left() / took).min(last.learning_rate * MORE / usual_rate);
     if last.folds == 0 || times < WORTHWHILE {
