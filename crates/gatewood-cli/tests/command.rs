@@ -355,6 +355,8 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("train cubes:train=200,test=0 --continue cubes.gw", 2, "a tree cannot be continued as a grove"),
         ("train mnist35 --folds 9", 2, "folds 9 is not between 0 and 5"),
         ("train mnist35 --trees 0", 2, "trees 0 is not between 1 and 256"),
+        ("train mnist35 --budget nan", 2, "a number is wanted"),
+        ("train mnist35 --learning-rate inf", 2, "a number is wanted"),
         ("train mnist35 --budget 0", 2, "a budget of 0 seconds is not above zero"),
         ("train mnist36", 2, "did you mean \"mnist35\"?"),
         ("train cubes:nois=1", 2, "cubes has no option \"nois\""),

@@ -85,7 +85,7 @@ pub(crate) struct LearnArgs {
     trees: Option<usize>,
 
     /// Grove: the part of a step that a tree takes, above 0 and at most 1
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = finite)]
     learning_rate: Option<f64>,
 
     /// Grove: columns looked at for each trial where two classes are easy to tell apart; 1 for none
@@ -97,19 +97,19 @@ pub(crate) struct LearnArgs {
     sample: Option<usize>,
 
     /// Grove: the power of a row's gradient that it is drawn by, 1 to 2; with more, trees learn from the rows told worst
-    #[arg(long, value_name = "POWER")]
+    #[arg(long, value_name = "POWER", value_parser = finite)]
     focus: Option<f64>,
 
     /// Grove: part of the rows a tree is not climbed on, and mostly votes by, 0 to 0.9
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", value_parser = finite)]
     apart: Option<f64>,
 
     /// Grove: part of the columns tried that are drawn by how often trees read them, 0 to 1
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", value_parser = finite)]
     habit: Option<f64>,
 
     /// Grove: rows of no opinion added to every root address
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", value_parser = finite)]
     damping: Option<f64>,
 
     /// Grove: bits of a vote, 1 to 16
@@ -127,7 +127,7 @@ pub(crate) struct LearnArgs {
 
     /// Grove: seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model
     /// then depends on the machine
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = finite)]
     budget: Option<f64>,
 
     /// Grove: whether the trees of many classes vote on all of them
@@ -151,6 +151,14 @@ fn trials(text: &str) -> Result<u64, String> {
     let number: u64 =
         digits.parse().map_err(|_| "a whole number is wanted, as in 100000 or 100k".to_owned())?;
     number.checked_mul(unit).ok_or_else(|| "the number is too large".to_owned())
+}
+
+/// The settings are handed on as JSON, which knows no other numbers.
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("a number is wanted, as in 0.5".to_owned()),
+    }
 }
 
 impl LearnArgs {
