@@ -1,6 +1,6 @@
 //! Rows with their classes, split for training and testing.
 
-use gatewood::encode::{EncodeSettings, Labels, Table};
+use gatewood::encode::{EncodeSettings, ImageShape, Labels, Table};
 use gatewood::{Error, Result};
 
 /// Raw rows and the class of each.
@@ -35,40 +35,6 @@ impl Split {
     /// When the memory is not to be had.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
         Ok(Self { table: self.table.select_rows(rows)?, labels: self.labels.select_rows(rows) })
-    }
-}
-
-/// How the columns of a row make an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImageShape {
-    /// Pixels in a line.
-    pub width: usize,
-    /// Lines.
-    pub height: usize,
-    /// Planes of colour, one after the other: 1 or 3.
-    pub channels: usize,
-}
-
-impl ImageShape {
-    /// A grey image.
-    pub const fn grey(width: usize, height: usize) -> Self {
-        Self { width, height, channels: 1 }
-    }
-
-    /// Columns of a row.
-    pub fn columns(&self) -> usize {
-        self.width * self.height * self.channels
-    }
-
-    /// A name for each column: `r3c14` is the pixel of line 3 and column 14, counted from 0; colours come before it.
-    pub fn names(&self) -> Vec<String> {
-        let planes: &[&str] = if self.channels == 3 { &["red_", "green_", "blue_"] } else { &[""] };
-        let name =
-            |plane: &str, place: usize| format!("{plane}r{}c{}", place / self.width, place % self.width);
-        planes
-            .iter()
-            .flat_map(|plane| (0..self.width * self.height).map(move |place| name(plane, place)))
-            .collect()
     }
 }
 

@@ -17,7 +17,8 @@ pub mod sets;
 mod spec;
 mod split;
 
-pub use dataset::{Dataset, ImageShape, Split};
+pub use dataset::{Dataset, Split};
+pub use gatewood::encode::ImageShape;
 pub use load::{LoadOptions, load, load_labelled, load_unlabelled, renumbered};
 pub use sets::{Folders, load_named};
 pub use spec::{DataSpec, Source};

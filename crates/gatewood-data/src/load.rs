@@ -58,7 +58,7 @@ pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
         test: None,
         label: Some(name.clone()),
         image: rows.image,
-        encode,
+        encode: EncodeSettings { image: rows.image, ..encode },
         source: format!("{}, label \"{name}\"", spec.text),
         licence: String::new(),
         note: rows.note.map(|note| format!("{}: {note}", spec.text)),

@@ -2,8 +2,11 @@
 
 use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
-use gatewood::circuit::Grove;
-use gatewood::learn::{Examples, GroveFit, GroveSettings, Ignore, fit_grove, fit_grove_at};
+use gatewood::circuit::{Grove, Span};
+use gatewood::encode::{Encoder, ImageShape};
+use gatewood::learn::{
+    Examples, GroveFit, GroveSettings, Ignore, fit_grove, fit_grove_at, fit_grove_with_spans,
+};
 use gatewood::random::{Purpose, Stream};
 
 /// Rows of 24 random bits; the class counts how many of four pairs of bits differ, with a tenth of the labels random.
@@ -139,6 +142,87 @@ fn continuing_equals_learning_in_one_go() {
         let continued = fit_grove(&train, classes as usize, None, Some(&start), &rest, &Ignore).unwrap();
         assert_eq!(continued.grove, whole);
     }
+}
+
+/// Rows of 64 bits, an image of 8 x 8, whose class is whether any of four lines across is all ones: a matter of spans.
+fn lines(rows: usize, seed: u64) -> (BitMatrix, Vec<u32>) {
+    let mut stream = Stream::new(seed, Purpose::Generate, 0);
+    let bits: Vec<bool> = (0..64 * rows).map(|_| stream.below(5) > 0).collect();
+    let full = |row: usize, line: usize| bits[row * 64 + line * 16 + 2..][..5].iter().all(|&bit| bit);
+    let labels = (0..rows).map(|row| u32::from((0..4).any(|line| full(row, line)))).collect();
+    (BitMatrix::from_bools(64, &bits).unwrap(), labels)
+}
+
+fn spans() -> Vec<Span> {
+    Encoder::identity(64).spans(ImageShape::grey(8, 8), 5).unwrap()
+}
+
+fn fit_lines(
+    rows: &(BitMatrix, Vec<u32>),
+    spans: Vec<Span>,
+    start: Option<&Grove>,
+    settings: &GroveSettings,
+) -> GroveFit {
+    let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+    fit_grove_with_spans(spans, &examples, 2, None, start, settings, &Ignore).unwrap()
+}
+
+#[test]
+fn lines_are_told_by_spans() {
+    let (train, test) = (lines(1_000, 1), lines(4_000, 2));
+    let settings = GroveSettings { rounds: Some(60), trees: Some(2), threads: 1, ..GroveSettings::default() };
+    let without = fit_lines(&train, Vec::new(), None, &settings);
+    let with = fit_lines(&train, spans(), None, &settings);
+    let (bare, better) = (error(&without.grove, &test), error(&with.grove, &test));
+    assert!(better < 0.01 && better < bare / 4.0, "{bare} without spans, {better} with");
+    assert!(with.grove.spans().iter().any(Span::is_all));
+    assert_eq!(with.importance.len(), 64);
+    assert!((with.importance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    // Of the spans, it has those that trees read.
+    let read =
+        |span: usize| with.grove.trees().iter().any(|tree| tree.leaves().contains(&(64 + span as u32)));
+    assert!((0..with.grove.spans().len()).all(read));
+    // And it runs as it is defined, on any number of threads.
+    let margins = with.grove.run(test.0.view(), 2).unwrap();
+    for row in (0..4_000).step_by(37) {
+        assert_eq!(margins.row(row), with.grove.margins_of(|column| test.0.get(row, column)));
+    }
+    let three = fit_lines(&train, spans(), None, &GroveSettings { threads: 3, ..settings });
+    assert_eq!(three.grove, with.grove);
+    assert_eq!(three.curve, with.curve);
+}
+
+#[test]
+fn a_grove_with_spans_can_be_continued_and_not_be_cut() {
+    let rows = lines(600, 3);
+    let base = GroveSettings { trees: Some(2), ..settings() };
+    let start = fit_lines(&rows, spans(), None, &GroveSettings { rounds: Some(8), ..base.clone() }).grove;
+    // With the spans it has, and with all.
+    for more in [Vec::new(), spans()] {
+        let longer =
+            fit_lines(&rows, more, Some(&start), &GroveSettings { rounds: Some(12), ..base.clone() });
+        assert_eq!(longer.grove.trees().len(), 40);
+        assert!(longer.grove.spans().len() >= start.spans().len());
+        let sums = |grove: &Grove| grove.margins_of(|column| rows.0.get(5, column));
+        let first = Grove::with_spans(
+            64,
+            longer.grove.spans().to_vec(),
+            2,
+            start.bias().to_vec(),
+            start.unit(),
+            longer.grove.trees()[..16].to_vec(),
+        );
+        assert_eq!(sums(&first.unwrap()), sums(&start));
+    }
+    let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+    let refused = |spans, start, settings: &GroveSettings| {
+        fit_grove_with_spans(spans, &examples, 2, None, start, settings, &Ignore).unwrap_err()
+    };
+    assert!(refused(spans(), None, &GroveSettings { max_gates: Some(50), ..base.clone() }).is_setting());
+    assert!(refused(Vec::new(), None, &GroveSettings { spans: Some(13), ..base.clone() }).is_setting());
+    assert!(refused(vec![Span::any(vec![3, 64]).unwrap()], None, &base).is_data());
+    let other = Grove::new(63, 2, vec![0], 0.1, Vec::new()).unwrap();
+    assert!(refused(spans(), Some(&other), &base).is_data());
 }
 
 #[test]

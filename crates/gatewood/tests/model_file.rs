@@ -1,7 +1,7 @@
 //! The model file: what is saved comes back, and whatever is damaged is refused without a panic.
 
 use gatewood::bits::BitMatrix;
-use gatewood::circuit::{Grove, Target, Tree, VoteTree};
+use gatewood::circuit::{Grove, Span, Target, Tree, VoteTree};
 use gatewood::encode::Encoder;
 use gatewood::model::{Circuit, Model, Provenance};
 use proptest::prelude::*;
@@ -33,6 +33,12 @@ fn grove_model() -> Model {
     finished(Circuit::Grove(Grove::new(7, 3, vec![0, -3, 2], 0.1, trees).unwrap()))
 }
 
+fn span_model() -> Model {
+    let tree = VoteTree::new(vec![2, 1], Target::One(0), vec![8, 7], vec![9], vec![-5, 7]).unwrap();
+    let spans = vec![Span::any(vec![0, 3, 6]).unwrap(), Span::all(vec![1, 2]).unwrap()];
+    finished(Circuit::Grove(Grove::with_spans(7, spans, 2, vec![4], 0.1, vec![tree]).unwrap()))
+}
+
 /// The bytes with a checksum that fits them.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 4;
@@ -44,7 +50,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn what_is_saved_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    for model in [tree_model(), grove_model()] {
+    for model in [tree_model(), grove_model(), span_model()] {
         let path = folder.path().join("model.gw");
         model.save(&path).unwrap();
         assert_eq!(Model::load(&path).unwrap(), model);
@@ -67,8 +73,20 @@ fn files_of_version_1_are_read_for_ever() {
 }
 
 #[test]
+fn files_of_version_2_are_read_for_ever() {
+    let golden = include_bytes!("golden/spans-2.gw");
+    assert_eq!(Model::from_bytes(golden).unwrap(), span_model());
+    assert_eq!(span_model().to_bytes(), golden);
+    // A reader of version 1 would not have known what to do.
+    let mut older = golden.to_vec();
+    older[8] = 1;
+    let error = Model::from_bytes(&sealed(older)).unwrap_err();
+    assert_eq!(error.to_string(), "a file of version 1 has no spans");
+}
+
+#[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
-    for model in [tree_model(), grove_model()] {
+    for model in [tree_model(), grove_model(), span_model()] {
         let bytes = model.to_bytes();
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
@@ -99,7 +117,7 @@ fn errors_say_what_is_wrong() {
     newer[8] = 9;
     assert_eq!(
         error(&sealed(newer)),
-        "the file has format version 9, this program knows versions up to 1: update it"
+        "the file has format version 9, this program knows versions up to 2: update it"
     );
     let mut header = bytes.clone();
     header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -136,8 +154,8 @@ fn a_small_file_cannot_ask_for_much_memory() {
 
 proptest! {
     #[test]
-    fn sealed_damage_never_panics(grove: bool, places in prop::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
-        let mut bytes = if grove { grove_model() } else { tree_model() }.to_bytes();
+    fn sealed_damage_never_panics(kind in 0usize..3, places in prop::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+        let mut bytes = [tree_model, grove_model, span_model][kind]().to_bytes();
         for (place, value) in places {
             let place = place % bytes.len();
             bytes[place] = value;

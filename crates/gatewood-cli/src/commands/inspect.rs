@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.json {
         let bits: Vec<_> = by_use
             .iter()
-            .map(|&(bit, times)| json!({"bit": bit, "meaning": model.encoder().describe(bit as usize), "leaves": times}))
+            .map(|&(bit, times)| json!({"bit": bit, "meaning": model.describe(bit), "leaves": times}))
             .collect();
         let mut value = json!({
             "model": kind,
@@ -88,6 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         });
         if let Circuit::Grove(grove) = circuit {
             value["trees"] = json!(grove.trees().len());
+            value["spans"] = json!(grove.spans().len());
         }
         if let Some(luts) = &luts {
             value["luts"] = luts.json();
@@ -103,6 +104,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         Circuit::Grove(grove) => put("model", format!("grove of {} trees", count(grove.trees().len()))),
     }
+    if let Circuit::Grove(grove) = circuit
+        && !grove.spans().is_empty()
+    {
+        put("spans", count(grove.spans().len()));
+    }
     put("classes", model.classes().join(", "));
     if let Some(label) = model.label() {
         put("label", label.into());
@@ -113,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         put(&format!("LUT{}", luts.inputs), luts.say());
     }
     put("leaves", count(leaves.len()));
-    put("bits", format!("reads {} of {}", count(by_use.len()), count(circuit.inputs())));
+    put("bits", format!("reads {} of {}", count(circuit.used_inputs().len()), count(circuit.inputs())));
     put("columns", count(model.encoder().width()));
     if !provenance.data.is_empty() {
         put("trained on", format!("{}, {} rows", provenance.data, count(provenance.rows)));
@@ -141,7 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let shown = if args.all { by_use.len() } else { SHOWN.min(by_use.len()) };
     let mut grid = Grid::new(&["  bit", ">leaves", "is one where"]);
     for &(bit, times) in &by_use[..shown] {
-        grid.row(vec![format!("  {bit}"), count(times), model.encoder().describe(bit as usize)]);
+        grid.row(vec![format!("  {bit}"), count(times), model.describe(bit)]);
     }
     text += &grid.show("");
     if shown < by_use.len() {

@@ -120,6 +120,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "P")]
     patience: Option<usize>,
 
+    /// Grove: pixels of the lines in images that trees read as spans, any of them or all; 0 for none
+    #[arg(long, value_name = "PIXELS")]
+    spans: Option<usize>,
+
     /// Grove: gates it may have at the most; it grows to twice as many, then the trees that matter least are dropped, if
     /// held-out rows say that this is better than to stop
     #[arg(long, value_name = "GATES")]
@@ -193,6 +197,7 @@ impl LearnArgs {
             ("damping", self.damping.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("patience", self.patience.map(Value::from)),
+            ("spans", self.spans.map(Value::from)),
             ("max_gates", self.max_gates.map(Value::from)),
             ("budget_seconds", self.budget.map(Value::from)),
             ("shared", self.shared.then_some(Value::from(true))),

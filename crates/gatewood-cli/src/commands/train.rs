@@ -322,6 +322,9 @@ fn summary(
         return text;
     }
     let kind = match circuit {
+        Circuit::Grove(grove) if !grove.spans().is_empty() => {
+            format!("grove of {} trees and {} spans,", count(grove.trees().len()), count(grove.spans().len()))
+        }
         Circuit::Grove(grove) => format!("grove of {} trees,", count(grove.trees().len())),
         Circuit::Tree(_) => "tree of".into(),
     };

@@ -122,7 +122,7 @@ fn dataset(
         test: Some(test),
         label: None,
         image,
-        encode,
+        encode: EncodeSettings { image, ..encode },
         source: info.split.into(),
         licence: info.licence.into(),
         note: None,

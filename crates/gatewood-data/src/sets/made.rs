@@ -78,7 +78,7 @@ fn dataset(
         test: test.map(split).transpose()?,
         label: None,
         image,
-        encode: EncodeSettings::keep_all(1),
+        encode: EncodeSettings { image, ..EncodeSettings::keep_all(1) },
         source: info.split.into(),
         licence: info.licence.into(),
         note: None,

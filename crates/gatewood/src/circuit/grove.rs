@@ -1,6 +1,6 @@
 //! Groves: boosted sets of small trees whose root addresses carry integer votes.
 
-use super::{MAX_ARITY, TruthTable};
+use super::{MAX_ARITY, Span, TruthTable};
 use crate::{Error, Result};
 
 /// The margins a tree of a grove votes on.
@@ -161,6 +161,8 @@ impl VoteTree {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grove {
     inputs: usize,
+    /// What trees read besides the inputs: the first is the column after the last input.
+    spans: Vec<Span>,
     classes: usize,
     bias: Vec<i32>,
     /// Log-odds that one vote is worth.
@@ -180,6 +182,36 @@ impl Grove {
         unit: f64,
         trees: Vec<VoteTree>,
     ) -> Result<Self> {
+        Self::with_spans(inputs, Vec::new(), classes, bias, unit, trees)
+    }
+
+    /// A grove whose trees read spans besides the inputs: the first span is the column after the last input.
+    ///
+    /// ```
+    /// use gatewood::circuit::{Grove, Span, Target, VoteTree};
+    /// // One tree, a root that votes on whether any of bits 0 to 2 is one.
+    /// let tree = VoteTree::new(vec![1], Target::One(0), vec![3], vec![], vec![-1, 1])?;
+    /// let grove = Grove::with_spans(3, vec![Span::any(vec![0, 1, 2])?], 2, vec![0], 0.1, vec![tree])?;
+    /// assert_eq!(grove.margins_of(|column| column == 2), [1]);
+    /// assert_eq!(grove.margins_of(|_| false), [-1]);
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Grove::new`], and when a span reads a column past `inputs`.
+    pub fn with_spans(
+        inputs: usize,
+        spans: Vec<Span>,
+        classes: usize,
+        bias: Vec<i32>,
+        unit: f64,
+        trees: Vec<VoteTree>,
+    ) -> Result<Self> {
+        if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= inputs)
+        {
+            return Err(Error::data(format!("a span reads column {column} of {inputs}")));
+        }
+        let columns = inputs + spans.len();
         if classes < 2 {
             return Err(Error::data("a grove needs two classes or more"));
         }
@@ -191,8 +223,8 @@ impl Grove {
             return Err(Error::data("the worth of a vote must be a positive number"));
         }
         for (index, tree) in trees.iter().enumerate() {
-            if let Some(column) = tree.leaves().iter().find(|&&column| column as usize >= inputs) {
-                return Err(Error::data(format!("tree {index} reads column {column} of {inputs}")));
+            if let Some(column) = tree.leaves().iter().find(|&&column| column as usize >= columns) {
+                return Err(Error::data(format!("tree {index} reads column {column} of {columns}")));
             }
             let fits = match tree.target() {
                 Target::One(margin) => (margin as usize) < margins,
@@ -202,12 +234,27 @@ impl Grove {
                 return Err(Error::data(format!("tree {index} does not vote on these {margins} margins")));
             }
         }
-        Ok(Self { inputs, classes, bias, unit, trees })
+        Ok(Self { inputs, spans, classes, bias, unit, trees })
     }
 
     /// Columns the grove may read.
     pub fn inputs(&self) -> usize {
         self.inputs
+    }
+
+    /// What trees read besides the inputs: the first is the column after the last input.
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// The span that is this column, if it is one.
+    pub fn span(&self, column: u32) -> Option<&Span> {
+        (column as usize).checked_sub(self.inputs).map(|span| &self.spans[span])
+    }
+
+    /// Columns that leaves may read: the inputs, then the spans.
+    pub fn columns(&self) -> usize {
+        self.inputs + self.spans.len()
     }
 
     /// Number of classes.
@@ -235,16 +282,19 @@ impl Grove {
         &self.trees
     }
 
-    /// Number of gates of all trees.
+    /// Number of gates: those of all trees, and one for each span.
     pub fn gates(&self) -> usize {
-        self.trees.iter().map(VoteTree::gates).sum()
+        self.spans.len() + self.trees.iter().map(VoteTree::gates).sum::<usize>()
     }
 
     /// The margins of one row, given as a function from column to bit: the definition of what a grove computes.
     pub fn margins_of(&self, bit: impl Fn(usize) -> bool) -> Vec<i32> {
         let mut margins = self.bias.clone();
+        let spans: Vec<bool> = self.spans.iter().map(|span| span.holds(&bit)).collect();
+        let bit =
+            |column: usize| column.checked_sub(self.inputs).map_or_else(|| bit(column), |span| spans[span]);
         for tree in &self.trees {
-            let votes = tree.votes_at(tree.address(&bit));
+            let votes = tree.votes_at(tree.address(bit));
             match tree.target() {
                 Target::One(margin) => margins[margin as usize] += votes[0],
                 Target::All => margins.iter_mut().zip(votes).for_each(|(margin, vote)| *margin += vote),

@@ -2,7 +2,7 @@
 //!
 //! - [`TruthTable`]: a gate's output for every address.
 //! - [`Tree`]: the full tree of gates of the paper.
-//! - [`Grove`]: boosted [`VoteTree`]s with integer votes.
+//! - [`Grove`]: boosted [`VoteTree`]s with integer votes, over bits and the [`Span`]s they share.
 //! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
 //!   readers and provers see.
 
@@ -19,6 +19,7 @@ mod run;
 mod simplify;
 mod simulate;
 mod solver;
+mod span;
 mod table;
 mod table_operations;
 mod tally;
@@ -35,6 +36,8 @@ pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use predict::Margins;
 pub(crate) use predict::{add_votes, by_chunks};
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
+pub use span::Span;
+pub(crate) use span::widen;
 
 pub use table::TruthTable;
 pub(crate) use tree::Shape;

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::grove_run::{CHUNK_ROWS, Scratch};
-use super::tally::{TALLY_ROWS, Tally};
+use super::grove_run::CHUNK_ROWS;
+use super::tally::{Room, TALLY_ROWS, Tally};
 use super::{Grove, Target, VoteTree};
 use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, packed_row_bytes, transpose_packed};
@@ -83,12 +83,12 @@ impl Grove {
         crate::memory::check(bits.rows().saturating_mul(4 * self.margins()))?;
         let tally = Tally::new(self);
         let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|_| vec![0; bits.rows()]).collect();
-        by_chunks(&mut columns).into_par_iter().enumerate().for_each_init(
-            || (Scratch::default(), Vec::new()),
-            |(scratch, addresses), (chunk, mut margins)| {
-                tally.add_all(bits, chunk * CHUNK_ROWS, kernels, scratch, addresses, &mut margins);
-            },
-        );
+        by_chunks(&mut columns)
+            .into_par_iter()
+            .enumerate()
+            .try_for_each_init(Room::default, |room, (chunk, mut margins)| {
+                tally.add_all(bits, chunk * CHUNK_ROWS, kernels, room, &mut margins)
+            })?;
         Ok(Margins { columns })
     }
 
@@ -125,8 +125,8 @@ impl Grove {
                 .par_chunks_mut(CHUNK_ROWS)
                 .zip(bytes.par_chunks(CHUNK_ROWS * row_bytes))
                 .try_for_each_init(
-                    || (Scratch::default(), Vec::new(), AlignedWords::zeros(BLOCK_WORDS * self.inputs())),
-                    |(scratch, addresses, words), (classes, bytes)| {
+                    || (Room::default(), AlignedWords::zeros(BLOCK_WORDS * self.inputs())),
+                    |(room, words), (classes, bytes)| {
                         let words = words.as_mut().map_err(|error| error.clone())?;
                         let pieces = bytes.chunks(TALLY_ROWS * row_bytes);
                         for (classes, bytes) in classes.chunks_mut(TALLY_ROWS).zip(pieces) {
@@ -136,7 +136,7 @@ impl Grove {
                             let mut columns: Vec<Vec<i32>> = vec![vec![0; rows]; self.margins()];
                             let mut margins: Vec<&mut [i32]> =
                                 columns.iter_mut().map(|column| &mut column[..]).collect();
-                            tally.add_all(bits, 0, kernels, scratch, addresses, &mut margins);
+                            tally.add_all(bits, 0, kernels, room, &mut margins)?;
                             classes.copy_from_slice(&Margins { columns }.classes());
                         }
                         Ok(())

@@ -2,13 +2,24 @@
 
 use super::grove_run::Scratch;
 use super::predict::add_votes;
+use super::span::widen_words;
 use super::{Grove, Target, VoteTree};
+use crate::Result;
 use crate::bits::kernels::{Ballots, Kernels};
-use crate::bits::{BLOCK_WORDS, BitView, WORD_BITS};
+use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS};
 
 /// Rows whose votes are added up at a time, for all margins: few enough that the columns stay in a near cache, and a line
 /// of it for each column.
 pub(super) const TALLY_ROWS: usize = BLOCK_WORDS * WORD_BITS;
+
+/// Room to work in.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    scratch: Scratch,
+    addresses: Vec<u16>,
+    /// Columns of some rows, spans included.
+    wide: AlignedWords,
+}
 
 /// The small trees that vote on one margin.
 #[derive(Debug, Default)]
@@ -21,6 +32,7 @@ struct Group {
 /// The trees of a grove, those apart whose votes the kernel can add up.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
+    grove: &'a Grove,
     groups: Vec<Group>,
     /// The other trees.
     others: Vec<&'a VoteTree>,
@@ -31,17 +43,44 @@ impl<'a> Tally<'a> {
         let mut groups: Vec<Group> =
             grove.bias().iter().map(|&base| Group { base, ..Group::default() }).collect();
         let others = grove.trees().iter().filter(|tree| !join(tree, &mut groups)).collect();
-        Self { groups, others }
+        Self { grove, groups, others }
     }
 
-    /// Writes the margins of rows from `first_row`, a multiple of the word; `addresses` is room to work in.
+    /// Writes the margins of rows from `first_row`, a multiple of the word.
     pub(super) fn add_all(
         &self,
         bits: BitView<'_>,
         first_row: usize,
         kernels: Kernels,
-        scratch: &mut Scratch,
-        addresses: &mut Vec<u16>,
+        room: &mut Room,
+        margins: &mut [&mut [i32]],
+    ) -> Result<()> {
+        let spans = self.grove.spans();
+        if spans.is_empty() {
+            self.add_columns(bits, first_row, kernels, room, margins);
+            return Ok(());
+        }
+        let (rows, columns) = (margins[0].len(), self.grove.columns());
+        let words = rows.div_ceil(WORD_BITS);
+        let stride = words.next_multiple_of(BLOCK_WORDS);
+        if room.wide.len() < columns * stride {
+            room.wide = AlignedWords::zeros(columns * stride)?;
+        }
+        let mut wide = std::mem::take(&mut room.wide);
+        widen_words(bits, spans, first_row / WORD_BITS, words, stride, &mut wide[..columns * stride]);
+        let bits = BitView::new(rows, columns, stride, &wide[..columns * stride])?;
+        self.add_columns(bits, 0, kernels, room, margins);
+        room.wide = wide;
+        Ok(())
+    }
+
+    /// [`Tally::add_all`], given the spans too.
+    fn add_columns(
+        &self,
+        bits: BitView<'_>,
+        first_row: usize,
+        kernels: Kernels,
+        Room { scratch, addresses, .. }: &mut Room,
         margins: &mut [&mut [i32]],
     ) {
         let rows = margins[0].len();
@@ -93,7 +132,7 @@ mod tests {
     use crate::bits::kernels::{Kernels, Level};
     use crate::bits::{BitMatrix, words_for};
     use crate::circuit::testing::{below, generator, random_table};
-    use crate::circuit::{Grove, Target, VoteTree};
+    use crate::circuit::{Grove, Span, Target, VoteTree};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
@@ -106,13 +145,17 @@ mod tests {
             most in prop::sample::select(vec![1i32, 15, 127, 200, 3000]),
         ) {
             let mut rng = generator(seed);
-            let inputs = 1 + below(&mut rng, 90);
+            let inputs = 2 + below(&mut rng, 90);
+            let spans: Vec<Span> = (0..below(&mut rng, 3))
+                .map(|_| Span::any(vec![below(&mut rng, inputs - 1) as u32, inputs as u32 - 1]).unwrap())
+                .collect();
+            let columns = inputs + spans.len();
             let trees: Vec<VoteTree> = (0..trees)
                 .map(|_| {
                     let arities: Vec<usize> =
                         (0..1 + below(&mut rng, 2)).map(|_| 1 + below(&mut rng, 7)).collect();
                     let leaves = arities.iter().product();
-                    let leaves = (0..leaves).map(|_| below(&mut rng, inputs) as u32).collect();
+                    let leaves = (0..leaves).map(|_| below(&mut rng, columns) as u32).collect();
                     let gates = if arities.len() == 2 { arities[1] } else { 0 };
                     let tables = (0..gates)
                         .flat_map(|_| random_table(&mut rng, arities[0]).words().to_vec())
@@ -123,7 +166,7 @@ mod tests {
                     VoteTree::new(arities, Target::One(below(&mut rng, 3) as u32), leaves, tables, votes).unwrap()
                 })
                 .collect();
-            let grove = Grove::new(inputs, 3, vec![-4, 0, 9], 0.1, trees).unwrap();
+            let grove = Grove::with_spans(inputs, spans, 3, vec![-4, 0, 9], 0.1, trees).unwrap();
             let bytes: Vec<u8> = (0..rows * inputs.div_ceil(8)).map(|_| rng.next_u32() as u8).collect();
             let bits = BitMatrix::from_packed_rows(rows, inputs, &bytes).unwrap();
             let margins: Vec<Vec<i32>> = (0..rows)

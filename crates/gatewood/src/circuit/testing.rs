@@ -3,7 +3,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use super::{Grove, Netlist, NetlistBuilder, Signal, Target, Tree, TruthTable, VoteTree};
+use super::{Grove, Netlist, NetlistBuilder, Signal, Span, Target, Tree, TruthTable, VoteTree};
 
 /// A generator of its own for each seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
@@ -61,8 +61,29 @@ pub(crate) fn random_tree(seed: u64, arity: usize, depth: usize, inputs: usize) 
     Tree::new(arity, depth, inputs, leaves, tables).unwrap()
 }
 
-/// A random grove of trees of one or two levels whose votes are at most `votes` from zero.
+/// A random grove of trees of one or two levels, over inputs and a few spans, whose votes are at most `votes` from zero.
 pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usize, votes: i32) -> Grove {
+    let mut rng = generator(!seed);
+    let spans = if inputs < 2 { 0 } else { below(&mut rng, 4) };
+    let spans = (0..spans)
+        .map(|_| {
+            let first = below(&mut rng, inputs - 1);
+            let more = 1 + below(&mut rng, (inputs - 1 - first).min(7));
+            Span::new(below(&mut rng, 2) == 1, (first as u32..=(first + more) as u32).collect()).unwrap()
+        })
+        .collect();
+    random_grove_over(seed, (inputs, spans), classes, trees, votes)
+}
+
+/// As [`random_grove`], over these inputs and spans.
+pub(crate) fn random_grove_over(
+    seed: u64,
+    (inputs, spans): (usize, Vec<Span>),
+    classes: usize,
+    trees: usize,
+    votes: i32,
+) -> Grove {
+    let columns = inputs + spans.len();
     let mut rng = generator(seed);
     let margins = if classes == 2 { 1 } else { classes };
     let vote = move |rng: &mut ChaCha8Rng| below(rng, 2 * votes as usize + 1) as i32 - votes;
@@ -75,7 +96,7 @@ pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usiz
                 _ => (Target::One(below(&mut rng, margins) as u32), 1),
             };
             let leaves = arities.iter().product();
-            let leaves = (0..leaves).map(|_| below(&mut rng, inputs) as u32).collect();
+            let leaves = (0..leaves).map(|_| below(&mut rng, columns) as u32).collect();
             let gates = if arities.len() == 2 { arities[1] } else { 0 };
             let tables =
                 (0..gates).flat_map(|_| random_table(&mut rng, arities[0]).words().to_vec()).collect();
@@ -84,7 +105,7 @@ pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usiz
             VoteTree::new(arities, target, leaves, tables, votes).unwrap()
         })
         .collect();
-    Grove::new(inputs, classes, bias, 0.01, trees).unwrap()
+    Grove::with_spans(inputs, spans, classes, bias, 0.01, trees).unwrap()
 }
 
 /// The netlist with one bit of one table flipped.

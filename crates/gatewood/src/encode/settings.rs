@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::ImageShape;
 use crate::{Error, Result};
 
 /// Most bits one column of numbers may get, and most categories and words of a text column.
@@ -44,6 +45,9 @@ pub struct EncodeSettings {
     /// The share of training rows on which a bit may differ from an earlier one (or its opposite) and still be dropped
     /// as nearly equal. 0: none.
     pub merge_within: f64,
+    /// How the columns make an image, where they do: lines in it then become spans. Not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageShape>,
     /// Settings of single columns, by name.
     pub columns: BTreeMap<String, ColumnSettings>,
 }
@@ -110,6 +114,7 @@ impl Default for EncodeSettings {
             min_entropy: 0.001,
             merge_equal: true,
             merge_within: 0.0,
+            image: None,
             columns: BTreeMap::new(),
         }
     }

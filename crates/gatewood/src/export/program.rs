@@ -1,5 +1,7 @@
 //! Circuits as short programs over few slots: what the C and the Rust are made from.
 
+use std::collections::HashSet;
+
 use super::arrays::width;
 use crate::circuit::{Grove, MAX_ARITY, Netlist, Signal, SignalKind, Target, TruthTable};
 use crate::{Error, Result};
@@ -198,25 +200,42 @@ impl GroveProgram {
         let mut writer = Writer::new(grove.inputs());
         let inputs = writer.program.inputs;
         let mut votes = Vec::new();
+        let mut spans: Vec<u32> = Vec::with_capacity(grove.spans().len());
         let mut lowest: Vec<i64> = grove.bias().iter().map(|&bias| bias.into()).collect();
         let mut highest = vec![0i64; grove.margins()];
+        // The spans come first, and stay in their slots.
+        for span in grove.spans() {
+            let table = TruthTable::from_fn(span.columns().len(), |address| span.output(address));
+            writer.free.clear();
+            let slot = writer.lut(table.words(), span.columns(), &[]);
+            spans.push(inputs + slot);
+        }
+        let kept: HashSet<u32> = spans.iter().map(|span| span - inputs).collect();
+        let mut before = 0;
         for tree in grove.trees() {
-            let before = writer.program.operations.len();
-            writer.free = (0..writer.program.slots).rev().collect();
-            let mut below: Vec<u32> = tree.leaves().to_vec();
+            writer.free = (0..writer.program.slots).rev().filter(|slot| !kept.contains(slot)).collect();
+            let column = |&column: &u32| match column.checked_sub(inputs) {
+                None => column,
+                Some(span) => spans[span as usize],
+            };
+            let mut below: Vec<u32> = tree.leaves().iter().map(column).collect();
             for level in 1..tree.depth() {
                 let arity = tree.arities()[level - 1];
                 below = below
                     .chunks(arity)
                     .enumerate()
                     .map(|(gate, reads)| {
-                        let freed: Vec<u32> =
-                            reads.iter().filter_map(|read| read.checked_sub(inputs)).collect();
+                        let freed: Vec<u32> = reads
+                            .iter()
+                            .filter_map(|read| read.checked_sub(inputs))
+                            .filter(|slot| !kept.contains(slot))
+                            .collect();
                         inputs + writer.lut(tree.table_words(level, gate), reads, &freed)
                     })
                     .collect();
             }
             let mut operations = (writer.program.operations.len() - before) as u32;
+            before = writer.program.operations.len();
             let addresses = 1usize << tree.arities()[tree.depth() - 1];
             let margins = match tree.target() {
                 Target::One(margin) => margin..margin + 1,

@@ -17,7 +17,9 @@ mod settings;
 mod tree;
 mod view;
 
-pub use boost::{CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at};
+pub use boost::{
+    CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at, fit_grove_with_spans,
+};
 pub use progress::{Ignore, Observer, Progress};
 pub use settings::{Criterion, Judge, TreeSettings, Unseen};
 pub use tree::{fit_tree, fit_tree_at};

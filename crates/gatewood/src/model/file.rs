@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::packing::{Packer, Unpacker, width_of};
 use super::{Circuit, Model, Provenance};
-use crate::circuit::{Grove, MAX_ARITY, Shape, Target, Tree, TruthTable, VoteTree};
+use crate::circuit::{Grove, MAX_ARITY, Shape, Span, Target, Tree, TruthTable, VoteTree};
 use crate::encode::Encoder;
 use crate::{Error, Result};
 
 /// The version of the file format this library writes; it reads all versions up to it.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The version that a model without spans needs.
+const WITHOUT_SPANS: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"GATEWOOD";
 
@@ -38,8 +41,24 @@ struct Header {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum CircuitHeader {
-    Tree { arity: usize, depth: usize, inputs: usize },
-    Grove { inputs: usize, bias: Vec<i32>, unit: f64, trees: usize, vote_bits: u32 },
+    Tree {
+        arity: usize,
+        depth: usize,
+        inputs: usize,
+    },
+    Grove {
+        inputs: usize,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        spans: usize,
+        bias: Vec<i32>,
+        unit: f64,
+        trees: usize,
+        vote_bits: u32,
+    },
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Model {
@@ -48,6 +67,10 @@ impl Model {
         let (circuit, body) = match &self.circuit {
             Circuit::Tree(tree) => pack_tree(tree),
             Circuit::Grove(grove) => pack_grove(grove),
+        };
+        let version = match &self.circuit {
+            Circuit::Grove(grove) if !grove.spans().is_empty() => FORMAT_VERSION,
+            _ => WITHOUT_SPANS,
         };
         let header = Header {
             circuit,
@@ -60,7 +83,7 @@ impl Model {
         let header = serde_json::to_vec(&header).expect("a header has no maps with keys other than strings");
         let mut bytes = Vec::with_capacity(PREFIX + header.len() + body.len() + SUFFIX);
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&version.to_le_bytes());
         bytes.extend_from_slice(&(header.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&header);
         bytes.extend_from_slice(&body);
@@ -102,8 +125,12 @@ impl Model {
         header.encoder.validate()?;
         let circuit = match header.circuit {
             CircuitHeader::Tree { arity, depth, inputs } => unpack_tree(arity, depth, inputs, body),
-            CircuitHeader::Grove { inputs, bias, unit, trees, vote_bits } => {
-                unpack_grove(inputs, header.classes.len(), bias, unit, trees, vote_bits, body)
+            CircuitHeader::Grove { spans: 1.., .. } if version == WITHOUT_SPANS => {
+                Err(Error::file("a file of version 1 has no spans"))
+            }
+            CircuitHeader::Grove { inputs, spans, bias, unit, trees, vote_bits } => {
+                let counts = Counts { inputs, spans, trees, vote_bits };
+                unpack_grove(counts, header.classes.len(), bias, unit, body)
             }
         };
         let model = circuit.and_then(|circuit| Model::new(header.encoder, circuit, header.classes));
@@ -229,6 +256,12 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
     let vote_bits =
         votes().map(|&vote| width_of((if vote < 0 { !vote } else { vote }) as u64) + 1).max().unwrap_or(1);
     let mut packer = Packer::default();
+    let width = leaf_bits(grove.inputs());
+    for span in grove.spans() {
+        packer.put(span.is_all().into(), 1);
+        packer.put(span.columns().len() as u64, 8);
+        span.columns().iter().for_each(|&column| packer.put(u64::from(column), width));
+    }
     for tree in grove.trees() {
         packer.put(tree.depth() as u64, 8);
         tree.arities().iter().for_each(|&arity| packer.put(arity as u64, 8));
@@ -244,12 +277,13 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
                 put_tables(&mut packer, tree.arities()[level - 1], tree.table_words(level, gate));
             }
         }
-        let width = leaf_bits(grove.inputs());
+        let width = leaf_bits(grove.columns());
         tree.leaves().iter().for_each(|&leaf| packer.put(u64::from(leaf), width));
         tree.votes().iter().for_each(|&vote| packer.put(vote as u64, vote_bits));
     }
     let header = CircuitHeader::Grove {
         inputs: grove.inputs(),
+        spans: grove.spans().len(),
         bias: grove.bias().to_vec(),
         unit: grove.unit(),
         trees: grove.trees().len(),
@@ -258,19 +292,27 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
     (header, packer.finish())
 }
 
-fn unpack_grove(
+/// How much there is of each part of a grove.
+struct Counts {
     inputs: usize,
-    classes: usize,
-    bias: Vec<i32>,
-    unit: f64,
-    tree_count: usize,
+    spans: usize,
+    trees: usize,
     vote_bits: u32,
-    body: &[u8],
-) -> Result<Circuit> {
+}
+
+fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body: &[u8]) -> Result<Circuit> {
+    let Counts { inputs, spans: span_count, trees: tree_count, vote_bits } = counts;
     if !(1..=32).contains(&vote_bits) {
         return Err(Error::file(format!("votes of {vote_bits} bits")));
     }
     let mut unpacker = Unpacker::new(body);
+    let mut spans = Vec::new();
+    for _ in 0..span_count {
+        let all = unpacker.take(1)? == 1;
+        let columns = unpacker.take(8)? as usize;
+        spans.push(Span::new(all, take_leaves(&mut unpacker, inputs, columns)?)?);
+    }
+    let columns = inputs.saturating_add(spans.len());
     let mut trees = Vec::new();
     for _ in 0..tree_count {
         let depth = unpacker.take(8)? as usize;
@@ -297,7 +339,7 @@ fn unpack_grove(
             take_tables(&mut unpacker, arities[level - 1], gates, &mut tables)?;
         }
         let leaves = gates_at(0).ok_or_else(too_many)?;
-        let leaves = take_leaves(&mut unpacker, inputs, leaves)?;
+        let leaves = take_leaves(&mut unpacker, columns, leaves)?;
         let votes = match target {
             Target::One(_) => 1usize << root,
             Target::All => bias.len().checked_mul(1 << root).ok_or_else(too_many)?,
@@ -311,5 +353,5 @@ fn unpack_grove(
         trees.push(VoteTree::new(arities, target, leaves, tables, votes)?);
     }
     unpacker.finish()?;
-    Ok(Circuit::Grove(Grove::new(inputs, classes, bias, unit, trees)?))
+    Ok(Circuit::Grove(Grove::with_spans(inputs, spans, classes, bias, unit, trees)?))
 }

@@ -8,7 +8,7 @@ impl Model {
     ///
     /// A leaf is worth what its bit changes on average when every address of the gates on its path is equally likely: the
     /// share of addresses at which its gate's output follows it, times that of each gate above, times the mean change of
-    /// the votes at the root. It follows from the circuit alone, so that a loaded model has it too.
+    /// the votes at the root. The bits of a span share what it is worth evenly. It follows from the circuit alone, so that a loaded model has it too.
     ///
     /// ```
     /// # use gatewood::bits::BitMatrix;
@@ -25,7 +25,15 @@ impl Model {
         let mut of_bits = vec![0.0; self.encoder.bits()];
         match &self.circuit {
             Circuit::Tree(tree) => add_tree(tree, &mut of_bits),
-            Circuit::Grove(grove) => grove.trees().iter().for_each(|tree| add_votes(tree, &mut of_bits)),
+            Circuit::Grove(grove) => {
+                of_bits.resize(grove.columns(), 0.0);
+                grove.trees().iter().for_each(|tree| add_votes(tree, &mut of_bits));
+                // A span's worth is shared by the bits in it.
+                for (span, worth) in grove.spans().iter().zip(of_bits.split_off(grove.inputs())) {
+                    let share = worth / span.columns().len() as f64;
+                    span.columns().iter().for_each(|&bit| of_bits[bit as usize] += share);
+                }
+            }
         }
         let all: f64 = of_bits.iter().sum();
         let mut of_columns = vec![0.0; self.encoder.width()];

@@ -67,15 +67,25 @@ impl Circuit {
     pub fn depth(&self) -> usize {
         match self {
             Circuit::Tree(tree) => tree.depth(),
-            Circuit::Grove(grove) => grove.trees().iter().map(|tree| tree.depth()).max().unwrap_or(0),
+            Circuit::Grove(grove) => {
+                let depth = grove.trees().iter().map(|tree| tree.depth()).max().unwrap_or(0);
+                depth + usize::from(!grove.spans().is_empty())
+            }
         }
     }
 
-    /// The bits that leaves read, in ascending order, each once.
+    /// The bits that leaves read, themselves or through spans, in ascending order, each once.
     pub fn used_inputs(&self) -> Vec<u32> {
         let leaves: BTreeSet<u32> = match self {
             Circuit::Tree(tree) => tree.leaves().iter().copied().collect(),
-            Circuit::Grove(grove) => grove.trees().iter().flat_map(|tree| tree.leaves()).copied().collect(),
+            Circuit::Grove(grove) => {
+                let leaves = grove.trees().iter().flat_map(|tree| tree.leaves()).copied();
+                let inputs = |leaf: u32| match grove.span(leaf) {
+                    Some(span) => span.columns().to_vec(),
+                    None => vec![leaf],
+                };
+                leaves.collect::<BTreeSet<u32>>().into_iter().flat_map(inputs).collect()
+            }
         };
         leaves.into_iter().collect()
     }
@@ -187,6 +197,25 @@ impl Model {
     /// The names of the classes.
     pub fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// What a column that leaves read means, in words: a bit of the encoder, or any or all of some.
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn describe(&self, column: u32) -> String {
+        let bit = |column: u32| self.encoder.describe(column as usize);
+        let span = match &self.circuit {
+            Circuit::Grove(grove) => grove.span(column),
+            Circuit::Tree(_) => None,
+        };
+        match span {
+            None => bit(column),
+            Some(span) => {
+                let bits: Vec<String> = span.columns().iter().map(|&column| bit(column)).collect();
+                bits.join(if span.is_all() { " and " } else { " or " })
+            }
+        }
     }
 
     /// The name of the label column, where it had one.

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Circuit, Model, Provenance};
 use crate::bits::{BitMatrix, BitView};
-use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, Labels, TableView, Test};
+use crate::circuit::Span;
+use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, ImageShape, Labels, TableView, Test};
 use crate::learn::{
-    CurvePoint, Examples, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove, fit_tree,
+    CurvePoint, Examples, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove_with_spans, fit_tree,
 };
 use crate::{Error, Result};
 
@@ -313,7 +314,8 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
                 weights: rows.weights,
             });
             let classes = labels.classes().len();
-            let fit = fit_grove(&examples, classes, held.as_ref(), start, grove, observer)?;
+            let spans = spans(&encoder, settings.encode.image, grove)?;
+            let fit = fit_grove_with_spans(spans, &examples, classes, held.as_ref(), start, grove, observer)?;
             story = Some(GroveStory { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
             Circuit::Grove(fit.grove)
         }
@@ -348,6 +350,23 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             rows: rows.len() as u64,
         });
     Ok(Trained { model, encoding, encode_time, learn_time, grove: story })
+}
+
+/// Pixels of a span, where nobody says: as many as a LUT of most chips reads.
+const SPAN: usize = 6;
+
+/// The spans a grove may read: lines of images.
+fn spans(encoder: &Encoder, image: Option<ImageShape>, settings: &GroveSettings) -> Result<Vec<Span>> {
+    match (image, settings.spans) {
+        (None, Some(1..)) => {
+            Err(Error::setting("spans are lines of images, and the rows are not known to be any"))
+        }
+        (_, Some(0)) => Ok(Vec::new()),
+        // Where gates are few, they are better used for trees.
+        (Some(_), None) if settings.max_gates.is_some() => Ok(Vec::new()),
+        (Some(image), pixels) => encoder.spans(image, pixels.unwrap_or(SPAN)),
+        (None, _) => Ok(Vec::new()),
+    }
 }
 
 impl Model {

@@ -1,6 +1,6 @@
 //! Groves as netlists: the trees' gates, the votes' bits, sums of them, and the choice of the class.
 
-use super::super::{Grove, Netlist, NetlistBuilder, Signal, Target, VoteTree};
+use super::super::{Grove, Netlist, NetlistBuilder, Signal, Target, TruthTable, VoteTree};
 use super::adder::Sum;
 use super::logic::{LUT_INPUTS, Logic};
 use super::{CLASS_OUTPUT, check_names};
@@ -122,12 +122,18 @@ fn bits_for(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()) as usize
 }
 
-/// Adds the gates of all trees, and their votes to the margins.
+/// Adds the spans, the gates of all trees, and their votes to the margins.
 fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result<()> {
+    let mut columns: Vec<Signal> = (0..grove.inputs()).map(|column| logic.builder.input(column)).collect();
+    for span in grove.spans() {
+        let inputs: Vec<Signal> = span.columns().iter().map(|&column| columns[column as usize]).collect();
+        let table = TruthTable::from_fn(inputs.len(), |address| span.output(address));
+        columns.push(logic.lut(table.words(), &inputs)?);
+    }
     // Narrow roots wait here, a group for each margin, until another one fits into the same LUTs.
     let mut waiting: Vec<Vec<Group>> = vec![Vec::new(); margins.len()];
     for tree in grove.trees() {
-        let inputs = add_gates(logic, tree)?;
+        let inputs = add_gates(logic, tree, &columns)?;
         let votes = |index: usize| -> Vec<i64> {
             (0..1usize << inputs.len()).map(|address| tree.votes_at(address)[index].into()).collect()
         };
@@ -151,10 +157,9 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
     Ok(())
 }
 
-/// The root inputs of a tree, its gates below the root added.
-fn add_gates(logic: &mut Logic, tree: &VoteTree) -> Result<Vec<Signal>> {
-    let mut below: Vec<Signal> =
-        tree.leaves().iter().map(|&column| logic.builder.input(column as usize)).collect();
+/// The root inputs of a tree over these columns, its gates below the root added.
+fn add_gates(logic: &mut Logic, tree: &VoteTree, columns: &[Signal]) -> Result<Vec<Signal>> {
+    let mut below: Vec<Signal> = tree.leaves().iter().map(|&column| columns[column as usize]).collect();
     for level in 1..tree.depth() {
         below = below
             .chunks(tree.arities()[level - 1])

@@ -103,6 +103,28 @@ pub fn fit_grove_at(
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<GroveFit> {
+    let bits = train.bits.columns();
+    fit(&Task { train, bits, classes, validation, start }, settings, observer, kernels)
+}
+
+/// What a grove is learned from.
+pub(super) struct Task<'a> {
+    pub(super) train: &'a Examples<'a>,
+    /// How many columns there are to choose settings by: not those that were made of others.
+    pub(super) bits: usize,
+    pub(super) classes: usize,
+    pub(super) validation: Option<&'a Examples<'a>>,
+    pub(super) start: Option<&'a Grove>,
+}
+
+/// Learns a grove over columns, whatever they are.
+pub(super) fn fit(
+    task: &Task<'_>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+    kernels: Kernels,
+) -> Result<GroveFit> {
+    let &Task { train, bits, classes, validation, start } = task;
     check(train, classes, "training")?;
     if let Some(validation) = validation {
         check(validation, classes, "validation")?;
@@ -125,7 +147,7 @@ pub fn fit_grove_at(
         )));
     }
     let clock = Clock::new(settings.budget_seconds);
-    let mut plan = settings.resolve(train.labels.len(), train.bits.columns(), classes)?;
+    let mut plan = settings.resolve(train.labels.len(), bits, classes)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
         (plan.folds, plan.easy_rounds) = (0, plan.rounds);

@@ -1,7 +1,7 @@
 //! Boosting: groves of small trees, each learned from what the trees before it got wrong.
 //!
 //! - [`GroveSettings`], [`GrovePlan`]: the settings, and what they come to for given data.
-//! - [`fit_grove`], [`Examples`], [`GroveFit`]: learning a grove.
+//! - [`fit_grove`], [`Examples`], [`GroveFit`]: learning a grove; [`fit_grove_with_spans`]: over spans too.
 //!
 //! A round computes the gradients of the logistic (softmax) loss at the present margins, draws rows in proportion to
 //! them or a power of them, climbs a tree on those rows, and gives each address of its root a vote: a Newton step over
@@ -21,9 +21,11 @@ mod round;
 mod sample;
 mod screen;
 mod settings;
+mod spans;
 mod state;
 mod votes;
 
 pub use fit::{CurvePoint, GroveFit, fit_grove, fit_grove_at};
 pub use settings::{GrovePlan, GroveSettings};
+pub use spans::fit_grove_with_spans;
 pub use state::Examples;

@@ -65,6 +65,9 @@ pub struct GroveSettings {
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
     /// matter least are dropped, if rows held out say that this is better than to stop.
     pub max_gates: Option<usize>,
+    /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. Of use to who knows of images, as
+    /// [`train`](crate::model::train) does.
+    pub spans: Option<usize>,
     /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
     /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
     /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
@@ -185,6 +188,9 @@ impl GroveSettings {
         }
         if let Some(seconds) = self.budget_seconds.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
             return Err(Error::setting(format!("a budget of {seconds} seconds is not above zero")));
+        }
+        if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
+            return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));
         }
         let vote_bits = self.vote_bits.unwrap_or(8);
         between("vote bits", vote_bits as usize, 1, 16)?;

@@ -1,0 +1,175 @@
+//! Columns that a grove makes of the bits it is given.
+
+use rayon::prelude::*;
+
+use super::MAX_ARITY;
+use crate::bits::{BitMatrix, BitView};
+use crate::{Error, Result};
+
+/// A gate that trees share: whether any of a few columns is one, or whether all are. In images, the columns of a span
+/// lie in a line.
+///
+/// ```
+/// use gatewood::circuit::Span;
+/// let span = Span::any(vec![2, 3, 4])?;
+/// assert!(span.holds(|column| column == 3));
+/// assert!(!Span::all(vec![2, 3, 4])?.holds(|column| column == 3));
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Span {
+    all: bool,
+    columns: Vec<u32>,
+}
+
+impl Span {
+    /// One where any of the columns is: two of them or more, ascending.
+    ///
+    /// # Errors
+    /// When they are fewer, more than a gate reads, or not in order.
+    pub fn any(columns: Vec<u32>) -> Result<Self> {
+        Self::new(false, columns)
+    }
+
+    /// One where all of the columns are: two of them or more, ascending.
+    ///
+    /// # Errors
+    /// When they are fewer, more than a gate reads, or not in order.
+    pub fn all(columns: Vec<u32>) -> Result<Self> {
+        Self::new(true, columns)
+    }
+
+    pub(crate) fn new(all: bool, columns: Vec<u32>) -> Result<Self> {
+        if !(2..=MAX_ARITY).contains(&columns.len()) || !columns.is_sorted_by(|a, b| a < b) {
+            return Err(Error::data(format!(
+                "a span reads 2 to {MAX_ARITY} columns, each once and in order, not {columns:?}"
+            )));
+        }
+        Ok(Self { all, columns })
+    }
+
+    /// Whether all of its columns must be one, and not any.
+    pub fn is_all(&self) -> bool {
+        self.all
+    }
+
+    /// The columns it reads.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+
+    /// What it says of one row, given as a function from column to bit.
+    pub fn holds(&self, bit: impl Fn(usize) -> bool) -> bool {
+        let mut bits = self.columns.iter().map(|&column| bit(column as usize));
+        if self.all { bits.all(|bit| bit) } else { bits.any(|bit| bit) }
+    }
+
+    /// Its output at an address, as a gate over its columns.
+    pub(crate) fn output(&self, address: usize) -> bool {
+        if self.all { address == (1 << self.columns.len()) - 1 } else { address != 0 }
+    }
+
+    /// Writes what it says of many rows, a bit each, given the words of each column.
+    fn fill<'a>(&self, words: impl Fn(u32) -> &'a [u64], out: &mut [u64]) {
+        out.copy_from_slice(&words(self.columns[0])[..out.len()]);
+        for &column in &self.columns[1..] {
+            let both = out.iter_mut().zip(words(column));
+            if self.all {
+                both.for_each(|(out, word)| *out &= word);
+            } else {
+                both.for_each(|(out, word)| *out |= word);
+            }
+        }
+    }
+}
+
+/// The columns of rows and the spans after them, side by side in the pool this is called in.
+///
+/// # Errors
+/// When the memory is not to be had.
+pub(crate) fn widen(bits: BitView<'_>, spans: &[Span]) -> Result<BitMatrix> {
+    let mut wide = BitMatrix::zeros(bits.rows(), bits.columns() + spans.len())?;
+    let columns: Vec<&mut [u64]> = wide.columns_mut().collect();
+    columns.into_par_iter().enumerate().for_each(|(column, out)| match column.checked_sub(bits.columns()) {
+        None => {
+            let from = bits.column(column);
+            out[..from.len()].copy_from_slice(from);
+        }
+        Some(span) => {
+            let words = bits.column(0).len().min(out.len());
+            spans[span].fill(|column| bits.column(column as usize), &mut out[..words]);
+        }
+    });
+    Ok(wide)
+}
+
+/// As [`widen`], for some words of every column: a column after the other, `stride` words each.
+pub(crate) fn widen_words(
+    bits: BitView<'_>,
+    spans: &[Span],
+    first: usize,
+    words: usize,
+    stride: usize,
+    out: &mut [u64],
+) {
+    let (inputs, made) = out.split_at_mut(bits.columns() * stride);
+    for (column, to) in inputs.chunks_exact_mut(stride).enumerate() {
+        to[..words].copy_from_slice(&bits.column(column)[first..first + words]);
+    }
+    for (span, to) in spans.iter().zip(made.chunks_exact_mut(stride)) {
+        span.fill(|column| &inputs[column as usize * stride..], &mut to[..words]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bits::{WORD_BITS, words_for};
+    use crate::random::{Purpose, Stream};
+
+    #[test]
+    fn odd_spans_are_refused() {
+        for columns in [vec![], vec![1], vec![2, 1], vec![1, 1], (0..13).collect()] {
+            assert!(Span::any(columns.clone()).is_err_and(|error| error.is_data()), "{columns:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn wide_rows_have_what_each_span_says(rows in 1usize..400, columns in 2usize..20, seed: u64) {
+            let mut stream = Stream::new(seed, Purpose::Sample, 0);
+            let bits: Vec<bool> = (0..rows * columns).map(|_| stream.below(2) == 1).collect();
+            let bits = BitMatrix::from_bools(columns, &bits).unwrap();
+            let spans: Vec<Span> = (0..5)
+                .map(|_| {
+                    let first = stream.below(columns as u32 - 1);
+                    let count = 1 + stream.below((columns as u32 - first - 1).min(11));
+                    Span::new(stream.below(2) == 1, (first..=first + count).collect()).unwrap()
+                })
+                .collect();
+            let wide = widen(bits.view(), &spans).unwrap();
+            let expected = |row: usize, column: usize| match column.checked_sub(columns) {
+                None => bits.get(row, column),
+                Some(span) => spans[span].holds(|column| bits.get(row, column)),
+            };
+            for row in 0..rows {
+                for column in 0..columns + spans.len() {
+                    prop_assert_eq!(wide.get(row, column), expected(row, column));
+                }
+            }
+            // Some words of them.
+            let (first, words) = (words_for(rows) / 2, words_for(rows) - words_for(rows) / 2);
+            let stride = words + 3;
+            let mut some = vec![0; stride * (columns + spans.len())];
+            widen_words(bits.view(), &spans, first, words, stride, &mut some);
+            for row in first * WORD_BITS..rows {
+                let (word, bit) = (row / WORD_BITS - first, row % WORD_BITS);
+                for column in 0..columns + spans.len() {
+                    prop_assert_eq!(some[column * stride + word] >> bit & 1 != 0, expected(row, column));
+                }
+            }
+        }
+    }
+}
