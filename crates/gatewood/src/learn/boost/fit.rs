@@ -10,7 +10,7 @@ use super::choose::{Chosen, choose_while, pruning_pays};
 use super::focus::Focus;
 use super::link::Link;
 use super::prune::prune;
-use super::round::Booster;
+use super::round::{Booster, words_seen};
 use super::sample::Rows;
 use super::settings::{GrovePlan, GroveSettings};
 use super::state::{Examples, State, WEIGHT_ONE};
@@ -239,7 +239,8 @@ impl<'a> Setup<'a> {
             Some(start) => start.clone(),
             None => bare_grove(train, &weights, classes, plan)?,
         };
-        let rows = Rows::new(train.bits, &mut Stream::new(plan.seed, Purpose::Leaves, 0))?;
+        let mut stream = Stream::new(plan.seed, Purpose::Leaves, 0);
+        let rows = Rows::new(train.bits, words_seen(plan), &mut stream)?;
         Ok(Self { train, classes, weights, base, rows, logs: LogTable::new(plan.sample), kernels })
     }
 

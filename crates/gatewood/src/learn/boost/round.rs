@@ -38,6 +38,11 @@ fn easy_sample(rows: usize) -> usize {
     (rows / 5 / both).max(1) * both - 32
 }
 
+/// How many words of columns trees get to see at the most.
+pub(super) fn words_seen(plan: &GrovePlan) -> usize {
+    if plan.screen > 1 { SCREENED_WORDS } else { WORDS }
+}
+
 /// What all rounds share.
 pub(super) struct Booster<'a> {
     pub(super) plan: GrovePlan,
@@ -199,7 +204,7 @@ impl Booster<'_> {
 
     /// The words of columns that trees choose from.
     fn choose(&self, stream: &mut Stream) -> Vec<u32> {
-        self.rows.choose(if self.plan.screen > 1 { SCREENED_WORDS } else { WORDS }, stream)
+        self.rows.choose(words_seen(&self.plan), stream)
     }
 
     /// Gathers words of the picked rows; none where they are all of one class.

@@ -11,39 +11,54 @@ use crate::bits::{
 };
 use crate::random::Stream;
 
-/// All rows, packed row by row, so that any of them can be gathered quickly.
+/// All rows, packed by words of columns, so that any of them can be gathered quickly.
 ///
 /// The columns are in random order, so that the columns of a word are a random choice of all.
 #[derive(Debug)]
 pub(super) struct Rows {
     words: AlignedWords,
+    /// Rows, filled up to whole words.
+    rows: usize,
     /// Words of a row.
     width: usize,
+    /// How many words of a row lie side by side: all where trees get to see them all; else one, so that the rows of a
+    /// chosen word are close to each other.
+    side: usize,
     /// The column at each position.
     columns: Vec<u32>,
 }
 
 impl Rows {
-    pub(super) fn new(bits: BitView<'_>, stream: &mut Stream) -> Result<Self> {
+    /// For trees that get to see at most so many words of a row.
+    pub(super) fn new(bits: BitView<'_>, wanted: usize, stream: &mut Stream) -> Result<Self> {
         let width = words_for(bits.columns());
+        let side = if width <= wanted { width } else { 1 };
+        let bands = words_for(bits.rows());
+        let rows = bands * WORD_BITS;
         let mut columns: Vec<u32> = (0..bits.columns() as u32).collect();
         stream.shuffle(&mut columns);
-        let mut words = AlignedWords::zeros(width.saturating_mul(bits.rows()))?;
-        let mut block = [0u64; WORD_BITS];
-        for band in 0..words_for(bits.rows()) {
-            let count = WORD_BITS.min(bits.rows() - band * WORD_BITS);
-            for word in 0..width {
-                for (j, target) in block.iter_mut().enumerate() {
-                    let column = columns.get(word * WORD_BITS + j);
-                    *target = column.map_or(0, |&column| bits.column(column as usize)[band]);
-                }
+        let mut words = AlignedWords::zeros(width.saturating_mul(rows))?;
+        let bands_of_words = words.par_chunks_mut(WORD_BITS * side).with_min_len(64).enumerate();
+        bands_of_words.for_each(|(place, out)| {
+            let (first, band) = (place / bands * side, place % bands);
+            let mut block = [0u64; WORD_BITS];
+            for word in 0..side {
+                let columns = columns[(first + word) * WORD_BITS..].iter().take(WORD_BITS);
+                block.fill(0);
+                block
+                    .iter_mut()
+                    .zip(columns)
+                    .for_each(|(to, &column)| *to = bits.column(column as usize)[band]);
                 transpose_block(&mut block);
-                for (i, &row) in block[..count].iter().enumerate() {
-                    words[(band * WORD_BITS + i) * width + word] = row;
-                }
+                block.iter().zip(out.chunks_exact_mut(side)).for_each(|(&row, out)| out[word] = row);
             }
-        }
-        Ok(Self { words, width, columns })
+        });
+        Ok(Self { words, rows, width, side, columns })
+    }
+
+    /// Where a word of the first row is; those of the rows after it are [`Rows::side`] apart.
+    fn place(&self, word: usize) -> usize {
+        word / self.side * self.side * self.rows + word % self.side
     }
 
     /// The words of a row that a tree gets to see: all, or `wanted` at random where there are more.
@@ -107,7 +122,7 @@ impl Sample {
             let mut bands = [[[0; BLOCKS]; WORD_BITS]; BLOCK_WORDS];
             // Where fewer words are left than blocks, the first stands in for those missing.
             let from: [usize; BLOCKS] =
-                std::array::from_fn(|block| *chosen.get(block).unwrap_or(&chosen[0]) as usize);
+                std::array::from_fn(|block| all.place(*chosen.get(block).unwrap_or(&chosen[0]) as usize));
             for (class, picks) in picks.iter().enumerate() {
                 for (line, picks) in picks.chunks(BLOCK_WORDS * WORD_BITS).enumerate() {
                     let mut left = picks;
@@ -115,8 +130,7 @@ impl Sample {
                         let (picks, others) = left.split_at(left.len().min(WORD_BITS));
                         left = others;
                         for (to, &row) in blocks.iter_mut().zip(picks) {
-                            let row = &all.words[row as usize * all.width..][..all.width];
-                            *to = from.map(|word| row[word]);
+                            *to = from.map(|place| all.words[place + row as usize * all.side]);
                         }
                         blocks[picks.len()..].fill([0; BLOCKS]);
                         if !picks.is_empty() {

@@ -291,7 +291,7 @@ impl Defaults {
         };
         // Images and text get better with every round for long; tables do not.
         let image = Self {
-            arities: [5, 2],
+            arities: [4, 2],
             climb: 400,
             screen: 16,
             rounds: 500,
@@ -305,7 +305,6 @@ impl Defaults {
         };
         match () {
             () if wide && rows < SMALL => Self {
-                arities: [4, 2],
                 climb: 250,
                 screen: 8,
                 rounds: 300,
@@ -364,7 +363,7 @@ impl Defaults {
         match () {
             () if !wide => table,
             () if rows < LARGE => image,
-            () => Self { rounds: 1000, easy_rounds: 1000, learning_rate: 0.05, ..image },
+            () => Self { arities: [4, 3], rounds: 1000, easy_rounds: 1000, learning_rate: 0.05, ..image },
         }
     }
 
