@@ -34,7 +34,7 @@ pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use predict::Margins;
-pub(crate) use predict::{add_votes, by_chunks};
+pub(crate) use predict::{add_votes, in_pieces};
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use span::Span;
 pub(crate) use span::widen;

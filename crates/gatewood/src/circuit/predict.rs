@@ -83,7 +83,7 @@ impl Grove {
         crate::memory::check(bits.rows().saturating_mul(4 * self.margins()))?;
         let tally = Tally::new(self);
         let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|_| vec![0; bits.rows()]).collect();
-        by_chunks(&mut columns)
+        in_pieces(&mut columns, CHUNK_ROWS)
             .into_par_iter()
             .enumerate()
             .try_for_each_init(Room::default, |room, (chunk, mut margins)| {
@@ -175,11 +175,11 @@ impl Grove {
     }
 }
 
-/// Cuts lists of equal length into chunks of rows: for each chunk, one piece of every list.
-pub(crate) fn by_chunks<T>(columns: &mut [Vec<T>]) -> Vec<Vec<&mut [T]>> {
+/// Cuts lists of equal length into pieces of so many rows: for each piece, its part of every list.
+pub(crate) fn in_pieces<T>(columns: &mut [Vec<T>], rows: usize) -> Vec<Vec<&mut [T]>> {
     let mut pieces: Vec<Vec<&mut [T]>> = Vec::new();
     for column in columns {
-        for (chunk, piece) in column.chunks_mut(CHUNK_ROWS).enumerate() {
+        for (chunk, piece) in column.chunks_mut(rows).enumerate() {
             if pieces.len() <= chunk {
                 pieces.push(Vec::new());
             }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::round::Booster;
-use super::state::State;
+use super::state::{State, Summand};
 use crate::Result;
 use crate::circuit::{Target, VoteTree};
 
@@ -78,7 +78,8 @@ fn matters(booster: &Booster<'_>, state: &State<'_>, tree: &VoteTree) -> f64 {
     margins
         .clone()
         .map(|margin| {
-            let sums = state.sums(margin, &addresses, root_addresses(tree), &[]);
+            let summand = Summand { addresses: &addresses, count: root_addresses(tree), climbed: &[] };
+            let sums = state.sums(margin, &summand);
             let votes = sums.iter().enumerate();
             votes
                 .map(|(address, &sums)| booster.voting.cost(sums, -vote_at(tree, address, margin)))
@@ -105,7 +106,8 @@ fn vote_anew(
         let addresses = state.addresses(tree, booster.kernels);
         let mut votes = tree.votes().to_vec();
         for (place, margin) in margins.clone().enumerate() {
-            let sums = state.sums(margin, &addresses, root_addresses(tree), &[]);
+            let summand = Summand { addresses: &addresses, count: root_addresses(tree), climbed: &[] };
+            let sums = state.sums(margin, &summand);
             for (address, &sums) in sums.iter().enumerate() {
                 let vote = &mut votes[address * margins.len() + place];
                 *vote = booster.voting.moved(*vote, sums);

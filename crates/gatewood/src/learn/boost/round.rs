@@ -7,7 +7,7 @@ use super::focus::Focus;
 use super::link::{Link, ONE};
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
-use super::state::{State, Sums};
+use super::state::{State, Summand, Sums};
 use super::votes::Voting;
 use crate::Result;
 use crate::bits::kernels::Kernels;
@@ -71,6 +71,12 @@ struct Ready {
     among: Vec<bool>,
 }
 
+impl Ready {
+    fn summand(&self) -> Summand<'_> {
+        Summand { addresses: &self.addresses, count: self.bare.votes().len(), climbed: &self.among }
+    }
+}
+
 impl Booster<'_> {
     /// Runs a round: the trees it adds, no more than there is room for, the state being brought up to date.
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
@@ -127,10 +133,12 @@ impl Booster<'_> {
             climbed.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
         };
         let mut grown = Vec::new();
-        for Ready { bare, worth, addresses, among } in climbed.into_iter().flatten() {
-            let sums = state.sums(0, &addresses, bare.votes().len(), &among);
+        let mut left = climbed.into_iter().flatten().peekable();
+        let mut sums = left.peek().map_or_else(Vec::new, |first| state.sums(0, &first.summand()));
+        while let Some(Ready { bare, worth, addresses, .. }) = left.next() {
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
-            state.vote(&[(&tree, &addresses)], &self.link);
+            let next = left.peek().map(Ready::summand);
+            sums = state.vote_and_sum(&[(&tree, &addresses)], &self.link, next.as_ref());
             grown.push(Grown { tree, worth });
         }
         Ok(grown)
@@ -149,7 +157,8 @@ impl Booster<'_> {
                 };
                 let bare = self.bare(&climbed, class)?;
                 let addresses = reading.addresses(&bare, self.kernels);
-                let sums = reading.sums(class, &addresses, bare.votes().len(), &among);
+                let count = bare.votes().len();
+                let sums = reading.sums(class, &Summand { addresses: &addresses, count, climbed: &among });
                 let votes = sums.iter().map(|&sums| self.voting.vote(sums)).collect();
                 let tree = self.with_votes(bare, votes)?;
                 Ok(Some((Grown { tree, worth: climbed.worth }, addresses)))
@@ -252,10 +261,9 @@ impl Booster<'_> {
             let addresses = state.addresses(&bare, self.kernels);
             let count = bare.votes().len();
             let reading = &*state;
-            let sums: Vec<Vec<Sums>> = (0..classes)
-                .into_par_iter()
-                .map(|class| reading.sums(class, &addresses, count, &[]))
-                .collect();
+            let summand = Summand { addresses: &addresses, count, climbed: &[] };
+            let sums: Vec<Vec<Sums>> =
+                (0..classes).into_par_iter().map(|class| reading.sums(class, &summand)).collect();
             let votes = (0..count)
                 .flat_map(|address| sums.iter().map(move |sums| sums[address]))
                 .map(|sums| self.voting.vote(sums))

@@ -1,12 +1,14 @@
 //! What boosting knows of its rows: margins and gradients.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::focus::Focus;
 use super::link::{Link, ONE, POINT};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
-use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, add_votes, by_chunks};
+use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, add_votes, in_pieces};
 
 /// Rows with their labels.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,9 @@ const CLIMBED_PART: i64 = 4;
 /// Rows whose probabilities, none below 2^-[`POINT`], are multiplied before a logarithm is taken.
 const LOG_ROWS: usize = 32;
 
+/// Rows whose votes are one piece of work, for one thread: many enough to be worth handing out.
+const PIECE_ROWS: usize = 1024;
+
 /// Gradient and curvature, summed over the rows of one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sums {
@@ -41,6 +46,50 @@ impl Sums {
         let size = u64::from(gradient.unsigned_abs());
         self.gradient += i64::from(gradient) * weight;
         self.curvature += ((size * (u64::from(ONE) - size)) >> POINT) as i64 * weight;
+    }
+}
+
+/// Adds up what was summed over some rows and over others.
+fn add_sums(sums: Option<Vec<Sums>>, others: Option<Vec<Sums>>) -> Option<Vec<Sums>> {
+    let (Some(mut sums), Some(others)) = (sums.clone(), &others) else { return sums.or(others) };
+    for (sum, other) in sums.iter_mut().zip(others) {
+        sum.gradient += other.gradient;
+        sum.curvature += other.curvature;
+    }
+    Some(sums)
+}
+
+/// A tree whose addresses gradients are to be summed over.
+pub(super) struct Summand<'a> {
+    /// The address of every row.
+    pub(super) addresses: &'a [u16],
+    /// How many addresses there are.
+    pub(super) count: usize,
+    /// Which rows it was climbed among, where others were kept apart, else empty: they count for [`CLIMBED_PART`].
+    pub(super) climbed: &'a [bool],
+}
+
+impl Summand<'_> {
+    /// The sums over some rows, given the gradients of these and the weights of all.
+    fn sums(&self, gradients: &[i32], weights: &[u32], range: Range<usize>) -> Vec<Sums> {
+        let mut sums = vec![Sums::default(); self.count];
+        let rows = gradients.iter().zip(&self.addresses[range.clone()]);
+        match (weights.get(range.clone()), self.climbed.get(range)) {
+            (None, None) => rows.for_each(|(&gradient, &address)| {
+                sums[address as usize].add(gradient, WEIGHT_ONE.into());
+            }),
+            (Some(weights), None) => rows.zip(weights).for_each(|((&gradient, &address), &weight)| {
+                sums[address as usize].add(gradient, weight.into());
+            }),
+            (weights, Some(climbed)) => {
+                for (i, ((&gradient, &address), &climbed)) in rows.zip(climbed).enumerate() {
+                    let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
+                    let weight = if climbed { weight / CLIMBED_PART } else { weight };
+                    sums[address as usize].add(gradient, weight);
+                }
+            }
+        }
+        sums
     }
 }
 
@@ -86,22 +135,36 @@ impl<'a> State<'a> {
 
     /// Adds the votes of trees, given the address of every row in each, and brings the gradients up to date.
     pub(super) fn vote(&mut self, trees: &[(&VoteTree, &[u16])], link: &Link) {
-        let labels = self.labels;
-        let pieces = by_chunks(&mut self.margins).into_par_iter().zip(by_chunks(&mut self.gradients));
-        pieces.zip(labels.par_chunks(CHUNK_ROWS)).enumerate().for_each(
-            |(chunk, ((mut margins, mut gradients), labels))| {
-                let start = chunk * CHUNK_ROWS;
+        self.vote_and_sum(trees, link, None);
+    }
+
+    /// As [`State::vote`]; then gives [`State::sums`] of the first margin for the next tree, while the rows are at hand.
+    pub(super) fn vote_and_sum(
+        &mut self,
+        trees: &[(&VoteTree, &[u16])],
+        link: &Link,
+        next: Option<&Summand<'_>>,
+    ) -> Vec<Sums> {
+        let (labels, weights) = (self.labels, &self.weights[..]);
+        let pieces = in_pieces(&mut self.margins, PIECE_ROWS).into_par_iter();
+        let pieces = pieces.zip(in_pieces(&mut self.gradients, PIECE_ROWS));
+        let sums = pieces.zip(labels.par_chunks(PIECE_ROWS)).enumerate().map(
+            |(piece, ((mut margins, mut gradients), labels))| {
+                let rows = piece * PIECE_ROWS..piece * PIECE_ROWS + labels.len();
                 for &(tree, addresses) in trees {
-                    add_votes(tree, &addresses[start..start + labels.len()], &mut margins);
+                    add_votes(tree, &addresses[rows.clone()], &mut margins);
                 }
                 link.gradients(&margins, labels, &mut gradients);
+                next.map(|next| next.sums(gradients[0], weights, rows))
             },
         );
+        sums.reduce(|| None, add_sums).unwrap_or_default()
     }
 
     /// Adds the votes of a tree, and leaves the gradients as they are.
     pub(super) fn add(&mut self, tree: &VoteTree, addresses: &[u16]) {
-        let pieces = by_chunks(&mut self.margins).into_par_iter().zip(addresses.par_chunks(CHUNK_ROWS));
+        let pieces =
+            in_pieces(&mut self.margins, CHUNK_ROWS).into_par_iter().zip(addresses.par_chunks(CHUNK_ROWS));
         pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
     }
 
@@ -140,41 +203,14 @@ impl<'a> State<'a> {
         addresses
     }
 
-    /// The sums of one margin's gradients over the rows of each address. Rows the tree was climbed on, where others
-    /// were kept apart, count for [`CLIMBED_PART`].
-    pub(super) fn sums(&self, margin: usize, addresses: &[u16], count: usize, climbed: &[bool]) -> Vec<Sums> {
-        let add = |mut sums: Vec<Sums>, chunk: usize| {
+    /// The sums of one margin's gradients over the rows of each address.
+    pub(super) fn sums(&self, margin: usize, summand: &Summand<'_>) -> Vec<Sums> {
+        let gradients = self.gradients[margin].par_chunks(CHUNK_ROWS).enumerate();
+        let sums = gradients.map(|(chunk, gradients)| {
             let start = chunk * CHUNK_ROWS;
-            let end = addresses.len().min(start + CHUNK_ROWS);
-            let rows = self.gradients[margin][start..end].iter().zip(&addresses[start..end]);
-            match (self.weights.get(start..end), climbed.get(start..end)) {
-                (None, None) => rows.for_each(|(&gradient, &address)| {
-                    sums[address as usize].add(gradient, WEIGHT_ONE.into());
-                }),
-                (Some(weights), None) => rows.zip(weights).for_each(|((&gradient, &address), &weight)| {
-                    sums[address as usize].add(gradient, weight.into());
-                }),
-                (weights, Some(climbed)) => {
-                    for (i, ((&gradient, &address), &climbed)) in rows.zip(climbed).enumerate() {
-                        let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
-                        let weight = if climbed { weight / CLIMBED_PART } else { weight };
-                        sums[address as usize].add(gradient, weight);
-                    }
-                }
-            }
-            sums
-        };
-        let chunks = addresses.len().div_ceil(CHUNK_ROWS);
-        (0..chunks).into_par_iter().fold(|| vec![Sums::default(); count], add).reduce(
-            || vec![Sums::default(); count],
-            |mut sums, others| {
-                for (sum, other) in sums.iter_mut().zip(others) {
-                    sum.gradient += other.gradient;
-                    sum.curvature += other.curvature;
-                }
-                sums
-            },
-        )
+            Some(summand.sums(gradients, &self.weights, start..start + gradients.len()))
+        });
+        sums.reduce(|| None, add_sums).unwrap_or_default()
     }
 
     /// Takes note of the columns that trees read.
