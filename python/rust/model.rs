@@ -139,17 +139,21 @@ impl Model {
         self.0.encoder().inputs().iter().all(|input| input.kind == gatewood::encode::Kind::Bit)
     }
 
-    /// The names of the bits that the circuit reads: what each says of a row.
+    /// The names of the bits that leaves may read, spans after the encoder's bits: what each says of a row.
     fn bit_names(&self) -> Vec<String> {
-        (0..self.0.encoder().bits()).map(|bit| self.0.encoder().describe(bit)).collect()
+        let columns = match self.0.circuit() {
+            Circuit::Tree(tree) => tree.inputs(),
+            Circuit::Grove(grove) => grove.columns(),
+        };
+        (0..columns as u32).map(|column| self.0.describe(column)).collect()
     }
 
     /// What there is to tell of it, as JSON.
     fn summary(&self) -> PyResult<String> {
         let circuit = self.0.circuit();
-        let (kind, trees) = match circuit {
-            Circuit::Tree(_) => ("tree", 1),
-            Circuit::Grove(grove) => ("grove", grove.trees().len()),
+        let (kind, trees, spans) = match circuit {
+            Circuit::Tree(_) => ("tree", 1, 0),
+            Circuit::Grove(grove) => ("grove", grove.trees().len(), grove.spans().len()),
         };
         let used = circuit.used_inputs().len();
         let encoder = self.0.encoder();
@@ -158,6 +162,7 @@ impl Model {
         Ok(json!({
             "model": kind,
             "trees": trees,
+            "spans": spans,
             "gates": circuit.gates(),
             "depth": circuit.depth(),
             "bits": circuit.inputs(),

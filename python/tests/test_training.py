@@ -154,6 +154,24 @@ def test_pixels_are_asked_for():
     assert model.score(X, y) == 1.0
 
 
+def test_lines_of_images_are_read():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 256, (600, 8, 8), dtype=np.uint8)
+    y = (X[:, 2, 1:7] >= 100).all(axis=1).astype(int)
+    X = X.reshape(600, 64)
+    image = {"image": {"width": 8, "height": 8}}
+    model = GatewoodClassifier(rounds=30, encode=image).fit(X, y)
+    assert model.summary()["spans"] > 0
+    assert any(" and " in name for name in model.model_.bit_names())
+    assert model.score(X, y) > 0.97
+    plain = GatewoodClassifier(rounds=30, spans=0, encode=image).fit(X, y)
+    assert plain.summary()["spans"] == 0
+    more = GatewoodClassifier(rounds=5, encode=image).fit(X, y).partial_fit(X, y)
+    assert more.score(X, y) > 0.95
+    with pytest.raises(ValueError, match="64"):
+        GatewoodClassifier(encode={"image": {"width": 9, "height": 8}}).fit(X, y)
+
+
 @pytest.mark.parametrize("learning", [False, True])
 def test_a_panic_is_an_exception(learning):
     # In another process, since an abort would end this one; RuntimeError is what `except Exception` catches.

@@ -295,7 +295,8 @@ fn a_saved_grove_is_continued() {
     let gates = |words: &str| json(&good(place, words))["gates"].as_u64().unwrap();
     let first = gates("train mnist35 --rounds 12 -o first.gw --json");
     let both = gates("train mnist35 --rounds 12 --continue first.gw -o both.gw --json");
-    assert_eq!(both, 2 * first);
+    // Spans are shared.
+    assert!(first < both && both < 2 * first, "{first} and {both} gates");
     // In one go it is the same model, but for what it says of its making.
     assert_eq!(both, gates("train mnist35 --rounds 24 -o once.gw --json"));
     let said = |model: &str| good(place, &format!("predict {model} mnist35 --proba"));

@@ -154,7 +154,7 @@ fn lines(rows: usize, seed: u64) -> (BitMatrix, Vec<u32>) {
 }
 
 fn spans() -> Vec<Span> {
-    Encoder::identity(64).spans(ImageShape::grey(8, 8), 5).unwrap()
+    Encoder::identity(64).spans(ImageShape::grey(8, 8), 5, usize::MAX).unwrap()
 }
 
 fn fit_lines(
@@ -193,32 +193,26 @@ fn lines_are_told_by_spans() {
 }
 
 #[test]
-fn a_grove_with_spans_can_be_continued_and_not_be_cut() {
+fn a_grove_with_spans_can_be_continued_and_cut() {
     let rows = lines(600, 3);
     let base = GroveSettings { trees: Some(2), ..settings() };
     let start = fit_lines(&rows, spans(), None, &GroveSettings { rounds: Some(8), ..base.clone() }).grove;
-    // With the spans it has, and with all.
-    for more in [Vec::new(), spans()] {
-        let longer =
-            fit_lines(&rows, more, Some(&start), &GroveSettings { rounds: Some(12), ..base.clone() });
-        assert_eq!(longer.grove.trees().len(), 40);
-        assert!(longer.grove.spans().len() >= start.spans().len());
-        let sums = |grove: &Grove| grove.margins_of(|column| rows.0.get(5, column));
-        let first = Grove::with_spans(
-            64,
-            longer.grove.spans().to_vec(),
-            2,
-            start.bias().to_vec(),
-            start.unit(),
-            longer.grove.trees()[..16].to_vec(),
-        );
-        assert_eq!(sums(&first.unwrap()), sums(&start));
+    let more = GroveSettings { rounds: Some(12), ..base.clone() };
+    let whole = fit_lines(&rows, spans(), None, &base).grove;
+    assert_eq!(fit_lines(&rows, spans(), Some(&start), &more).grove, whole);
+    // With those that it has, and no others.
+    let longer = fit_lines(&rows, Vec::new(), Some(&start), &more).grove;
+    assert_eq!((longer.trees().len(), longer.spans()), (40, start.spans()));
+    assert_eq!(longer.trees()[..16], *start.trees());
+    for most in [30, 60, 120] {
+        let settings = GroveSettings { max_gates: Some(most), rounds: Some(200), ..base.clone() };
+        let gates = fit_lines(&rows, spans(), None, &settings).grove.gates();
+        assert!(gates <= most && gates > most / 2, "{gates} of {most}");
     }
     let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
     let refused = |spans, start, settings: &GroveSettings| {
         fit_grove_with_spans(spans, &examples, 2, None, start, settings, &Ignore).unwrap_err()
     };
-    assert!(refused(spans(), None, &GroveSettings { max_gates: Some(50), ..base.clone() }).is_setting());
     assert!(refused(Vec::new(), None, &GroveSettings { spans: Some(13), ..base.clone() }).is_setting());
     assert!(refused(vec![Span::any(vec![3, 64]).unwrap()], None, &base).is_data());
     let other = Grove::new(63, 2, vec![0], 0.1, Vec::new()).unwrap();

@@ -83,7 +83,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _has_pixels(self) -> bool:
         """Whether arrays of ``uint8`` are images."""
-        return self.encode is not None and not {"pixel_bits", "pixel_code"}.isdisjoint(self.encode)
+        return self.encode is not None and not {"pixel_bits", "pixel_code", "image"}.isdisjoint(self.encode)
 
     def _read_native(self, X: Any, fitting: bool) -> Any:
         rows, columns = X.shape

@@ -57,6 +57,9 @@ class GatewoodClassifier(CircuitClassifier):
         Rounds without improvement on the rows of ``eval_set`` after which learning stops.
     shared : bool
         Whether the trees of a many-class grove vote on all classes.
+    spans : int
+        Pixels of the lines in images that trees read as spans, any of them or all, 2 to 12; 0 for none. Images are those
+        whose shape is in ``encode``.
     max_gates : int
         Gates the grove may have at the most.
     budget_seconds : float
@@ -66,8 +69,10 @@ class GatewoodClassifier(CircuitClassifier):
         What a row of each class counts for, as in scikit-learn.
     encode : dict
         How columns become bits: ``number_bits``, ``bit_budget``, ``few_values``, ``few_limit``, ``categories``,
-        ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within`` and, by
-        name, ``columns``. With ``pixel_bits`` or ``pixel_code``, arrays of ``uint8`` are images.
+        ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within``, ``image`` and, by
+        name, ``columns``. With ``pixel_bits``, ``pixel_code`` or ``image``, arrays of ``uint8`` are images;
+        ``"image": {"width": 28, "height": 28}`` says how their pixels lie (``"channels": 3`` for colours, one plane
+        after the other), so that a grove can read lines of them.
     random_state : int, RandomState or None
         Where all randomness comes from. The same number gives the same model on any machine.
     n_jobs : int
@@ -124,6 +129,7 @@ class GatewoodClassifier(CircuitClassifier):
         vote_bits: int | None = None,
         patience: int | None = None,
         shared: bool | None = None,
+        spans: int | None = None,
         max_gates: int | None = None,
         budget_seconds: float | None = None,
         class_weight: Any = None,
@@ -150,6 +156,7 @@ class GatewoodClassifier(CircuitClassifier):
         self.vote_bits = vote_bits
         self.patience = patience
         self.shared = shared
+        self.spans = spans
         self.max_gates = max_gates
         self.budget_seconds = budget_seconds
         self.class_weight = class_weight

@@ -23,11 +23,9 @@ fn one() -> usize {
     1
 }
 
-/// The ways a line can run: right, down, and along both diagonals.
-const WAYS: [(isize, isize); 4] = [(0, 1), (1, 0), (1, 1), (1, -1)];
-
-/// How many tests of a pixel there are lines of, where it has more: those in between tell much the same.
-const LEVELS: usize = 3;
+/// The ways a line can run, and how many levels of brightness there are lines of at the most: right and down, which tell
+/// more of photographs than both diagonals do.
+const WAYS: [((isize, isize), usize); 4] = [((0, 1), 8), ((1, 0), 8), ((1, 1), 3), ((1, -1), 3)];
 
 impl ImageShape {
     /// A grey image.
@@ -73,8 +71,9 @@ impl ImageShape {
 }
 
 impl Encoder {
-    /// The spans along the lines of an image: for each pixel, way and colour, whether any of the pixels on a line of so
-    /// many around it is bright, and whether all are. A pixel without a bit of its own is never bright.
+    /// The spans along the lines of an image, about so many at the most: for each pixel, way and level of brightness,
+    /// whether any of the pixels on a line of so many around it is as bright, and whether all are. Where that is too many,
+    /// only for some of the pixels.
     ///
     /// ```
     /// use gatewood::encode::{EncodeSettings, Encoder, ImageShape, Table};
@@ -82,7 +81,7 @@ impl Encoder {
     /// let table = Table::from_pixels(3, vec![0, 200, 0, 255, 0, 255])?;
     /// let settings = EncodeSettings { merge_equal: false, ..EncodeSettings::keep_all(1) };
     /// let (encoder, _) = Encoder::fit(&table, &settings)?;
-    /// let spans = encoder.spans(ImageShape::grey(3, 1), 3)?;
+    /// let spans = encoder.spans(ImageShape::grey(3, 1), 3, 1000)?;
     /// let read: Vec<&[u32]> = spans.iter().map(|span| span.columns()).collect();
     /// assert_eq!(read, [&[0, 1][..], &[0, 1, 2], &[0, 1, 2], &[1, 2]]);
     /// # Ok::<(), gatewood::Error>(())
@@ -90,7 +89,7 @@ impl Encoder {
     ///
     /// # Errors
     /// When the image has other columns than the encoder's, or spans cannot be so long.
-    pub fn spans(&self, image: ImageShape, length: usize) -> Result<Vec<Span>> {
+    pub fn spans(&self, image: ImageShape, length: usize, most: usize) -> Result<Vec<Span>> {
         if image.columns() != self.width() {
             return Err(Error::data(format!(
                 "images of {} x {} pixels in {} colours have {} columns, but the rows have {}",
@@ -101,22 +100,27 @@ impl Encoder {
                 self.width()
             )));
         }
+        let tests = self.level_tests();
+        let lines = WAYS.iter().map(|&(_, levels)| levels.min(tests.len())).sum::<usize>();
+        let step = (2 * lines * image.columns()).div_ceil(most.max(1)).max(1);
         let mut spans = Vec::new();
-        for bits in self.levels() {
-            for plane in 0..image.channels {
-                for way in WAYS {
-                    for row in 0..image.height {
-                        for column in 0..image.width {
-                            let line = image.line(plane, (row, column), way, length);
-                            let mut line: Vec<u32> = line.iter().filter_map(|&column| bits[column]).collect();
-                            line.sort_unstable();
-                            if line.len() == length {
-                                spans.push(Span::all(line.clone())?);
-                            }
-                            if line.len() > 1 {
-                                spans.push(Span::any(line)?);
-                            }
-                        }
+        for (way, levels) in WAYS {
+            for test in some_of(&tests, levels) {
+                let bits = self.bits_of(test);
+                for place in 0..image.columns() {
+                    let (line, column) = (place / image.width, place % image.width);
+                    let (plane, row) = (line / image.height, line % image.height);
+                    if !(row + column).is_multiple_of(step) {
+                        continue;
+                    }
+                    let line = image.line(plane, (row, column), way, length);
+                    let mut line: Vec<u32> = line.iter().filter_map(|&column| bits[column]).collect();
+                    line.sort_unstable();
+                    if line.len() == length {
+                        spans.push(Span::all(line.clone())?);
+                    }
+                    if line.len() > 1 {
+                        spans.push(Span::any(line)?);
                     }
                 }
             }
@@ -127,8 +131,8 @@ impl Encoder {
         Ok(spans)
     }
 
-    /// The bits of some levels of brightness, by column: of those whose test is the same.
-    fn levels(&self) -> Vec<Vec<Option<u32>>> {
+    /// The tests that say how bright a pixel is, the least bright first.
+    fn level_tests(&self) -> Vec<&Test> {
         let mut tests: Vec<(&Test, f64)> = Vec::new();
         for meaning in self.meanings() {
             let level = match meaning.test {
@@ -141,19 +145,67 @@ impl Encoder {
             }
         }
         tests.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let places: Vec<usize> = match tests.len() {
-            count @ 0..=LEVELS => (0..count).collect(),
-            count => (1..=LEVELS).map(|level| level * count / (LEVELS + 1)).collect(),
-        };
-        let bits_of = |place: usize| {
-            let mut bits = vec![None; self.width()];
-            for (bit, meaning) in (0..).zip(self.meanings()) {
-                if meaning.test == *tests[place].0 {
-                    bits[self.inputs()[meaning.column as usize].position] = Some(bit);
-                }
+        tests.into_iter().map(|(test, _)| test).collect()
+    }
+
+    /// The bit of each column that has a test.
+    fn bits_of(&self, test: &Test) -> Vec<Option<u32>> {
+        let mut bits = vec![None; self.width()];
+        for (bit, meaning) in (0..).zip(self.meanings()).filter(|(_, meaning)| meaning.test == *test) {
+            bits[self.inputs()[meaning.column as usize].position] = Some(bit);
+        }
+        bits
+    }
+}
+
+/// At most so many of some things, evenly spread.
+fn some_of<T: Copy>(all: &[T], most: usize) -> Vec<T> {
+    match all.len() {
+        count if count <= most => all.to_vec(),
+        count => (1..=most).map(|place| all[place * count / (most + 1)]).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{EncodeSettings, Table};
+
+    #[test]
+    fn lines_stay_in_the_image_and_in_their_colour() {
+        let image = ImageShape { width: 5, height: 4, channels: 3 };
+        let encoder = Encoder::identity(60);
+        let spans = encoder.spans(image, 3, usize::MAX).unwrap();
+        for span in &spans {
+            let places: Vec<(usize, usize, usize)> = span
+                .columns()
+                .iter()
+                .map(|&at| at as usize)
+                .map(|at| (at / 20, at / 5 % 4, at % 5))
+                .collect();
+            assert!(places.len() >= 2 && (!span.is_all() || places.len() == 3));
+            for pair in places.windows(2) {
+                let ((plane, row, column), (other, next, beside)) = (pair[0], pair[1]);
+                assert!(plane == other && next - row <= 1 && column.abs_diff(beside) <= 1, "{places:?}");
             }
-            bits
-        };
-        places.into_iter().map(bits_of).collect()
+        }
+        // Lines across: all of three pixels at three places in each line, any of two or three at five.
+        let across = |span: &&Span| span.columns().iter().all(|&at| at / 5 == span.columns()[0] / 5);
+        assert_eq!(spans.iter().filter(across).filter(|span| span.is_all()).count(), 3 * 4 * 3);
+        assert_eq!(spans.iter().filter(across).filter(|span| !span.is_all()).count(), 5 * 4 * 3);
+        let fewer = encoder.spans(image, 3, spans.len() / 4).unwrap();
+        assert!((1..=spans.len() / 4).contains(&fewer.len()), "{} of {}", fewer.len(), spans.len());
+        assert!(encoder.spans(ImageShape::grey(5, 4), 3, 100).is_err_and(|error| error.is_data()));
+    }
+
+    #[test]
+    fn levels_are_spread_over_the_thresholds() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let settings = EncodeSettings { pixel_bits: 20, ..EncodeSettings::default() };
+        let (encoder, _) = Encoder::fit(&Table::from_pixels(1, bytes).unwrap(), &settings).unwrap();
+        let tests = encoder.level_tests();
+        assert_eq!(tests.len(), 20);
+        assert_eq!(some_of(&tests, 3), [tests[5], tests[10], tests[15]]);
+        assert_eq!(some_of(&tests, 20), tests);
     }
 }

@@ -17,6 +17,7 @@ mod settings;
 mod tree;
 mod view;
 
+pub(crate) use boost::FEW_GATES;
 pub use boost::{
     CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at, fit_grove_with_spans,
 };

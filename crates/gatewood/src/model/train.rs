@@ -10,7 +10,8 @@ use crate::bits::{BitMatrix, BitView};
 use crate::circuit::Span;
 use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, ImageShape, Labels, TableView, Test};
 use crate::learn::{
-    CurvePoint, Examples, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove_with_spans, fit_tree,
+    CurvePoint, Examples, FEW_GATES, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove_with_spans,
+    fit_tree,
 };
 use crate::{Error, Result};
 
@@ -314,7 +315,7 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
                 weights: rows.weights,
             });
             let classes = labels.classes().len();
-            let spans = spans(&encoder, settings.encode.image, grove)?;
+            let spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
             let fit = fit_grove_with_spans(spans, &examples, classes, held.as_ref(), start, grove, observer)?;
             story = Some(GroveStory { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
             Circuit::Grove(fit.grove)
@@ -355,16 +356,28 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
 /// Pixels of a span, where nobody says: as many as a LUT of most chips reads.
 const SPAN: usize = 6;
 
+/// Bits that the spans of all rows may take, about; and how many there may be, where rows are many or few.
+const MOST_BITS: usize = 1 << 31;
+const FEWEST_SPANS: usize = 1 << 12;
+const MOST_SPANS: usize = 1 << 17;
+
 /// The spans a grove may read: lines of images.
-fn spans(encoder: &Encoder, image: Option<ImageShape>, settings: &GroveSettings) -> Result<Vec<Span>> {
+fn spans(
+    encoder: &Encoder,
+    image: Option<ImageShape>,
+    rows: usize,
+    settings: &GroveSettings,
+) -> Result<Vec<Span>> {
     match (image, settings.spans) {
         (None, Some(1..)) => {
             Err(Error::setting("spans are lines of images, and the rows are not known to be any"))
         }
         (_, Some(0)) => Ok(Vec::new()),
-        // Where gates are few, they are better used for trees.
-        (Some(_), None) if settings.max_gates.is_some() => Ok(Vec::new()),
-        (Some(image), pixels) => encoder.spans(image, pixels.unwrap_or(SPAN)),
+        (Some(_), None) if settings.max_gates.is_some_and(|most| most < FEW_GATES) => Ok(Vec::new()),
+        (Some(image), pixels) => {
+            let most = (MOST_BITS / rows.max(1)).clamp(FEWEST_SPANS, MOST_SPANS);
+            encoder.spans(image, pixels.unwrap_or(SPAN), most)
+        }
         (None, _) => Ok(Vec::new()),
     }
 }

@@ -130,14 +130,14 @@ fn judge_fold(
     let fewest = trees.div_ceil(booster.plan.trees);
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
-    let mut gates = setup.base.gates();
+    let mut gates = setup.gates();
     let mut judgings = judgings().peekable();
     let mut factor = 1.0;
     for round in 1..=booster.plan.rounds {
-        let room = booster.plan.room(gates);
+        let room = booster.room(&gates);
         let grown = booster.round(setup.first_round(&booster.plan) + round - 1, &mut state, room)?;
         tracker.check()?;
-        gates += grown.iter().map(|grown| grown.tree.gates()).sum::<usize>();
+        grown.iter().for_each(|grown| gates.add(&grown.tree));
         let done = grown.is_empty() || round == booster.plan.rounds || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
             let now = calibrate(&state, setup.base.unit(), |row| parts[row] == fold, factor);
@@ -179,15 +179,16 @@ pub(super) fn pruning_pays(
         judge(judge(1.0).factor).loss
     };
     let mut trees = setup.base.trees().to_vec();
-    let mut gates = setup.base.gates();
+    let mut gates = setup.gates();
     let mut stopped = f64::INFINITY;
     for round in 0..rounds {
-        let grown = booster.round(setup.first_round(plan) + round, &mut state, plan.room(gates))?;
+        let grown = booster.round(setup.first_round(plan) + round, &mut state, booster.room(&gates))?;
         tracker.advance(1)?;
-        let added: usize = grown.iter().map(|grown| grown.tree.gates()).sum();
+        let before = gates.total();
+        grown.iter().for_each(|grown| gates.add(&grown.tree));
         trees.extend(grown.into_iter().map(|grown| grown.tree));
-        gates += added;
-        if gates <= most && gates + added > most {
+        let now = gates.total();
+        if now <= most && now + (now - before) > most {
             stopped = loss(&state);
         }
     }

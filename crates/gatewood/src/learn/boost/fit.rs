@@ -8,6 +8,7 @@ use super::budget::{Clock, Timed, plan_within, slower_plan};
 use super::calibrate::calibrate;
 use super::choose::{Chosen, choose_while, pruning_pays};
 use super::focus::Focus;
+use super::gates::Gates;
 use super::link::Link;
 use super::prune::prune;
 use super::round::{Booster, words_seen};
@@ -28,7 +29,7 @@ use crate::{Error, Result};
 pub struct CurvePoint {
     /// Rounds done.
     pub round: usize,
-    /// Gates of all trees.
+    /// Gates of all trees, and the spans they read.
     pub gates: usize,
     /// Share of training rows told wrongly.
     pub train_error: f64,
@@ -161,7 +162,7 @@ pub(super) fn fit(
     let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
     let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, || {
-        let mut setup = Setup::new(train, classes, start, &settings.class_weights, &plan, kernels)?;
+        let mut setup = Setup::new(task, &settings.class_weights, &plan, kernels)?;
         let learned = if only_time {
             learn_within(&mut setup, plan, clock, &Timed { observer, clock })?
         } else {
@@ -221,19 +222,15 @@ pub(super) struct Setup<'a> {
     /// The grove before the first round.
     pub(super) base: Grove,
     rows: Rows,
+    /// Columns from here on are spans.
+    inputs: usize,
     logs: LogTable,
     kernels: Kernels,
 }
 
 impl<'a> Setup<'a> {
-    fn new(
-        train: &'a Examples<'a>,
-        classes: usize,
-        start: Option<&Grove>,
-        class_weights: &[f64],
-        plan: &GrovePlan,
-        kernels: Kernels,
-    ) -> Result<Self> {
+    fn new(task: &Task<'a>, class_weights: &[f64], plan: &GrovePlan, kernels: Kernels) -> Result<Self> {
+        let &Task { train, bits, classes, start, .. } = task;
         let weights = row_weights(train, class_weights)?;
         let base = match start {
             Some(start) => start.clone(),
@@ -241,7 +238,8 @@ impl<'a> Setup<'a> {
         };
         let mut stream = Stream::new(plan.seed, Purpose::Leaves, 0);
         let rows = Rows::new(train.bits, words_seen(plan), &mut stream)?;
-        Ok(Self { train, classes, weights, base, rows, logs: LogTable::new(plan.sample), kernels })
+        let logs = LogTable::new(plan.sample);
+        Ok(Self { train, classes, weights, base, rows, inputs: bits, logs, kernels })
     }
 
     /// Begins again, with votes worth what the plan says.
@@ -259,8 +257,14 @@ impl<'a> Setup<'a> {
             focus: Focus::new(plan.focus),
             logs: &self.logs,
             voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.damping),
+            inputs: self.inputs,
             plan,
         }
+    }
+
+    /// The gates before the first round.
+    pub(super) fn gates(&self) -> Gates {
+        Gates::of(self.inputs, self.base.trees())
     }
 
     /// What is known of the training rows before the first round, with the weights given.
@@ -364,9 +368,10 @@ fn finish(
     if let Some(best) = growth.best {
         growth.cut(best);
     }
-    let mut most = plan.max_gates.filter(|&most| growth.gates() > most);
+    let of = |trees: &[VoteTree]| Gates::of(setup.inputs, trees).total();
+    let mut most = plan.max_gates.filter(|&most| of(&growth.trees) > most);
     if let Some(gates) = most {
-        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates));
+        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates, setup.inputs));
         let tracker = Tracker::new(observer, rounds as u64);
         // To ask takes about as long as to learn: not where time is short.
         let ask = stop > 0 && plan.budget_seconds.is_none();
@@ -415,17 +420,13 @@ struct Growth {
 }
 
 impl Growth {
-    fn gates(&self) -> usize {
-        self.trees.iter().map(VoteTree::gates).sum()
-    }
-
-    /// The rounds after which the trees had at most so many gates.
-    fn rounds_within(&self, most: usize) -> usize {
-        let (mut gates, mut begun) = (0, 0);
+    /// The rounds after which the trees had at most so many gates, columns from `inputs` on being spans.
+    fn rounds_within(&self, most: usize, inputs: usize) -> usize {
+        let (mut gates, mut begun) = (Gates::of(inputs, []), 0);
         let within = |&&end: &&usize| {
-            gates += self.trees[begun..end].iter().map(VoteTree::gates).sum::<usize>();
+            self.trees[begun..end].iter().for_each(|tree| gates.add(tree));
             begun = end;
-            gates <= most
+            gates.total() <= most
         };
         self.ends.iter().take_while(within).count()
     }
@@ -462,13 +463,13 @@ fn grow(
         curve: Vec::new(),
         best: None,
     };
-    let mut gates = setup.base.gates();
+    let mut gates = setup.gates();
     // The best round so far and its loss: that whose scaled margins have the least. The error of few rows is too much a
     // matter of luck.
     let mut best = (f64::INFINITY, 0);
     let mut factor = 1.0;
     for round in 1..=plan.rounds {
-        let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, plan.room(gates))?;
+        let grown = booster.round(setup.first_round(plan) + round - 1, &mut state, booster.room(&gates))?;
         if grown.is_empty() {
             break;
         }
@@ -483,7 +484,7 @@ fn grow(
             held.vote(&votes, &booster.link);
         }
         for grown in grown {
-            gates += grown.tree.gates();
+            gates.add(&grown.tree);
             growth.worths.push(grown.worth);
             growth.trees.push(grown.tree);
         }
@@ -491,7 +492,7 @@ fn grow(
         let (train_error, train_loss) = state.judge();
         let mut point = CurvePoint {
             round,
-            gates,
+            gates: gates.total(),
             train_error,
             train_loss,
             validation_error: None,

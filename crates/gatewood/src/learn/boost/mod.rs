@@ -15,6 +15,7 @@ mod climb;
 mod cut;
 mod fit;
 mod focus;
+mod gates;
 mod link;
 mod prune;
 mod round;
@@ -26,6 +27,7 @@ mod state;
 mod votes;
 
 pub use fit::{CurvePoint, GroveFit, fit_grove, fit_grove_at};
+pub(crate) use settings::FEW_GATES;
 pub use settings::{GrovePlan, GroveSettings};
 pub use spans::fit_grove_with_spans;
 pub use state::Examples;

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::gates::Gates;
 use super::round::Booster;
 use super::state::{State, Summand};
 use crate::Result;
@@ -24,13 +25,13 @@ pub(super) fn prune(
     most: usize,
 ) -> Result<Vec<bool>> {
     let mut kept = vec![true; trees.len()];
+    let mut gates = Gates::of(booster.inputs, trees.iter());
     for step in 0..STEPS {
-        let gates: usize = left(trees, &kept).map(|(_, tree)| tree.gates()).sum();
-        if gates <= most {
+        if gates.total() <= most {
             break;
         }
-        let target = most + (gates - most) * (STEPS - 1 - step) / (STEPS - step);
-        drop_least(booster, state, trees, &mut kept, gates, target)?;
+        let target = most + (gates.total() - most) * (STEPS - 1 - step) / (STEPS - step);
+        drop_least(booster, state, trees, &mut kept, &mut gates, target)?;
         vote_anew(booster, state, trees, &kept)?;
     }
     let mut keep = kept.iter();
@@ -42,28 +43,28 @@ fn left<'t>(trees: &'t [VoteTree], kept: &'t [bool]) -> impl Iterator<Item = (us
     trees.iter().enumerate().filter(|(index, _)| kept[*index])
 }
 
-/// Drops the trees that matter least until no more than `target` gates of `gates` are left.
+/// Drops the trees that matter least until no more than `target` gates are left.
 fn drop_least(
     booster: &Booster<'_>,
     state: &mut State<'_>,
     trees: &[VoteTree],
     kept: &mut [bool],
-    mut gates: usize,
+    gates: &mut Gates,
     target: usize,
 ) -> Result<()> {
-    let reading = &*state;
+    let (reading, counted) = (&*state, &*gates);
     let mut order: Vec<(f64, usize)> = left(trees, kept)
         .collect::<Vec<_>>()
         .into_par_iter()
-        .map(|(index, tree)| (matters(booster, reading, tree) / tree.gates() as f64, index))
+        .map(|(index, tree)| (matters(booster, reading, tree) / counted.share(tree), index))
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     for (_, index) in order {
-        if gates <= target {
+        if gates.total() <= target {
             break;
         }
         kept[index] = false;
-        gates -= trees[index].gates();
+        gates.remove(&trees[index]);
         let without = trees[index].votes().iter().map(|vote| -vote).collect();
         add(booster, state, &trees[index], without)?;
     }

@@ -4,7 +4,9 @@ use rayon::prelude::*;
 
 use super::climb::{Climbed, Climber};
 use super::focus::Focus;
+use super::gates::Gates;
 use super::link::{Link, ONE};
+use super::prune::OVERGROWN;
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
 use super::state::{State, Summand, Sums};
@@ -52,6 +54,8 @@ pub(super) struct Booster<'a> {
     pub(super) focus: Focus,
     pub(super) logs: &'a LogTable,
     pub(super) voting: Voting,
+    /// Columns from here on are spans.
+    pub(super) inputs: usize,
 }
 
 /// A tree and what it gained.
@@ -78,6 +82,14 @@ impl Ready {
 }
 
 impl Booster<'_> {
+    /// Trees there is room for besides the gates there are, before the grove is pruned: each may have spans of its own.
+    pub(super) fn room(&self, gates: &Gates) -> usize {
+        let Some(most) = self.plan.max_gates else { return usize::MAX };
+        let leaves: usize = self.plan.arities.iter().product();
+        let spans = if self.rows.columns() > self.inputs { leaves } else { 0 };
+        most.saturating_mul(OVERGROWN).saturating_sub(gates.total()) / (self.plan.gates_a_tree() + spans)
+    }
+
     /// Runs a round: the trees it adds, no more than there is room for, the state being brought up to date.
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
         let grown = if state.margins.len() == 1 {

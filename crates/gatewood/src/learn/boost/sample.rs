@@ -56,6 +56,11 @@ impl Rows {
         Ok(Self { words, rows, width, side, columns })
     }
 
+    /// Columns of a row.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
     /// Where a word of the first row is; those of the rows after it are [`Rows::side`] apart.
     fn place(&self, word: usize) -> usize {
         word / self.side * self.side * self.rows + word % self.side

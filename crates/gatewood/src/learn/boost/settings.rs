@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::choose::PARTS;
-use super::prune::OVERGROWN;
 use super::screen::MAX_SCREENED;
 use crate::circuit::MAX_ARITY;
 use crate::{Error, Result};
@@ -124,16 +123,9 @@ pub struct GrovePlan {
 }
 
 impl GrovePlan {
-    /// Gates of each tree, its root included.
+    /// Gates of each tree, its root included; spans come on top.
     pub fn gates_a_tree(&self) -> usize {
         (1..=self.arities.len()).map(|level| self.arities[level..].iter().product::<usize>()).sum()
-    }
-
-    /// Trees there is room for besides the gates there are, before the grove is pruned.
-    pub(super) fn room(&self, gates: usize) -> usize {
-        self.max_gates.map_or(usize::MAX, |most| {
-            most.saturating_mul(OVERGROWN).saturating_sub(gates) / self.gates_a_tree()
-        })
     }
 }
 
@@ -146,7 +138,8 @@ impl GroveSettings {
         let two = classes == 2;
         let defaults = Defaults::new(rows, bits, classes);
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
-        let arity = self.arity.unwrap_or(defaults.arities[0]);
+        let few_gates = two && bits >= MANY_BITS && self.max_gates.is_some_and(|most| most < FEW_GATES);
+        let arity = self.arity.unwrap_or(if few_gates { 6 } else { defaults.arities[0] });
         let depth = self.depth.unwrap_or(2);
         let between = |name: &str, value: usize, low: usize, high: usize| match value {
             value if (low..=high).contains(&value) => Ok(value),
@@ -251,6 +244,9 @@ const MANY_BITS: usize = 750;
 
 /// Columns from which on images are taken to have several bits a pixel, and so more to learn.
 const VERY_MANY_BITS: usize = 2_000;
+
+/// Gates up to which those of an image are better wide ones of trees than spans.
+pub(crate) const FEW_GATES: usize = 200;
 
 /// What suits data of a given size, as measured on rows held out of the training rows of many sets.
 struct Defaults {

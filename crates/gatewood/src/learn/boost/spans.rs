@@ -2,7 +2,7 @@
 //!
 //! Spans are written out as columns, trees are learned over all, and the spans that no tree reads are dropped again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rayon::prelude::*;
 
@@ -24,15 +24,21 @@ use crate::{Error, Result};
 /// use gatewood::learn::{Examples, GroveSettings, Ignore, fit_grove_with_spans};
 /// let bits = BitMatrix::from_bools(2, &[false, false, true, false, false, true, true, true])?;
 /// let rows = Examples { bits: bits.view(), labels: &[0, 1, 1, 1], weights: None };
-/// let settings = GroveSettings { arity: Some(1), depth: Some(1), rounds: Some(5), ..GroveSettings::default() };
+/// let settings = GroveSettings {
+///     arity: Some(1),
+///     depth: Some(1),
+///     rounds: Some(20),
+///     learning_rate: Some(0.5),
+///     apart: Some(0.0),
+///     ..GroveSettings::default()
+/// };
 /// let fit = fit_grove_with_spans(vec![Span::any(vec![0, 1])?], &rows, 2, None, None, &settings, &Ignore)?;
 /// assert_eq!(fit.grove.predict(bits.view(), 1)?, [0, 1, 1, 1]);
 /// # Ok::<(), gatewood::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`fit_grove`](super::fit_grove), when a span reads a column that is not there, and when gates are limited: those
-/// of spans are not counted while learning.
+/// As [`fit_grove`](super::fit_grove), and when a span reads a column that is not there.
 pub fn fit_grove_with_spans(
     spans: Vec<Span>,
     train: &Examples<'_>,
@@ -50,26 +56,26 @@ pub fn fit_grove_with_spans(
     if spans.is_empty() && own.is_empty() || !fits {
         return fit(&Task { train, bits, classes, validation, start }, settings, observer, kernels);
     }
-    if settings.max_gates.is_some() {
-        return Err(Error::setting("gates cannot be limited in a grove with spans: leave one of both out"));
-    }
     if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= bits) {
         return Err(Error::data(format!("a span reads column {column} of {bits}")));
     }
     let widened =
         |examples: &Examples<'_>, spans: &[Span]| in_pool(settings.threads, || widen(examples.bits, spans));
-    // Those of the start come first, so that its trees read them where they were.
-    let new = in_pool(settings.threads, || Ok(telling(train.bits, spans)))?;
-    let known: HashSet<&Span> = own.iter().collect();
-    let new = new.into_iter().filter(|span| !known.contains(span));
-    let all: Vec<Span> = own.iter().cloned().chain(new).collect();
+    // Those of the start are where they were when it was learned, if they are given again.
+    let mut all = in_pool(settings.threads, || Ok(telling(train.bits, spans)))?;
+    let mut places: HashMap<Span, usize> = all.iter().cloned().zip(bits..).collect();
+    for span in own.iter().filter(|span| !places.contains_key(span)) {
+        all.push(span.clone());
+    }
+    places.extend(all.iter().cloned().zip(bits..));
     let wide = widened(train, &all)?;
     let train = Examples { bits: wide.view(), ..*train };
     let held = validation.map(|held| widened(held, &all)).transpose()?;
     let validation =
         validation.zip(held.as_ref()).map(|(held, bits)| Examples { bits: bits.view(), ..*held });
     let start = start.map(|start| {
-        let trees = start.trees().to_vec();
+        let place = |leaf: u32| start.span(leaf).map_or(leaf, |span| places[span] as u32);
+        let trees = start.trees().iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?;
         Grove::new(wide.columns(), start.classes(), start.bias().to_vec(), start.unit(), trees)
     });
     let start = start.transpose()?;
@@ -112,18 +118,20 @@ fn with_spans(grove: &Grove, inputs: usize, spans: &[Span]) -> Result<Grove> {
     read.sort_unstable();
     read.dedup();
     let places: HashMap<u32, u32> = read.iter().copied().zip(inputs as u32..).collect();
-    let renumbered = |tree: &VoteTree| {
-        let leaves = tree.leaves().iter().map(|leaf| *places.get(leaf).unwrap_or(leaf)).collect();
-        let (arities, tables, votes) =
-            (tree.arities().to_vec(), tree.tables().to_vec(), tree.votes().to_vec());
-        VoteTree::new(arities, tree.target(), leaves, tables, votes)
-    };
+    let place = |leaf: u32| *places.get(&leaf).unwrap_or(&leaf);
     Grove::with_spans(
         inputs,
         read.iter().map(|&column| spans[column as usize - inputs].clone()).collect(),
         grove.classes(),
         grove.bias().to_vec(),
         grove.unit(),
-        grove.trees().iter().map(renumbered).collect::<Result<_>>()?,
+        grove.trees().iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?,
     )
+}
+
+/// A tree that reads other columns.
+fn renumbered(tree: &VoteTree, column: impl Fn(u32) -> u32) -> Result<VoteTree> {
+    let leaves = tree.leaves().iter().map(|&leaf| column(leaf)).collect();
+    let (arities, tables, votes) = (tree.arities().to_vec(), tree.tables().to_vec(), tree.votes().to_vec());
+    VoteTree::new(arities, tree.target(), leaves, tables, votes)
 }
