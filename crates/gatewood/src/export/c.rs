@@ -278,6 +278,19 @@ fn lut_function(arity: usize, lanes: usize, out: &mut impl Write) -> Result<()> 
         out,
         "static void lut{arity}_{rows}(uint64_t table, const uint64_t *const *in, uint64_t *result)\n{{"
     )?;
+    if arity > 2 {
+        // Spans are such, and take far less than a LUT that could be anything.
+        let all = u64::MAX >> (64 - (1u64 << arity));
+        for (table, operator) in [(all & !1, " | "), (all & !(all >> 1), " & ")] {
+            let words: Vec<String> = (0..arity).map(|input| format!("in[{input}][l]")).collect();
+            writeln!(
+                out,
+                "    if (table == {}) {{\n        for (unsigned l = 0; l < {lanes}; l++)",
+                word(table)
+            )?;
+            writeln!(out, "            result[l] = {};\n        return;\n    }}", words.join(operator))?;
+        }
+    }
     writeln!(out, "    uint64_t of[4][{lanes}], value[{lanes}];")?;
     writeln!(
         out,

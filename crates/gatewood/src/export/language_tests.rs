@@ -143,6 +143,7 @@ fn c_and_rust_say_what_the_grove_says() {
     let empty = Grove::new(3, 3, vec![0, 2, -1], 1.0, Vec::new()).unwrap();
     let two = random_grove(11, 90, 2, 25, 120);
     let ten = random_grove(12, 40, 10, 30, 15);
+    assert!([&two, &ten].iter().any(|grove| grove.spans().iter().any(|span| span.columns().len() > 2)));
     for grove in [odd, empty, two, ten] {
         for one_hot in [false, true] {
             check_grove(&grove, one_hot, Format::C);

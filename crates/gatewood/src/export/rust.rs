@@ -191,6 +191,13 @@ fn fold<const L: usize, const P: usize>(mut parts: [[u64; L]; P], inputs: &[[u64
 #[inline(always)]
 fn lut<const L: usize, const K: usize, const P: usize>(table: u64, inputs: [[u64; L]; K]) -> [u64; L] {
     let first = inputs[0];
+    let all = u64::MAX >> (64 - (1 << K));
+    if table == all & !1 {
+        return core::array::from_fn(|l| inputs.iter().fold(0, |word, input| word | input[l]));
+    }
+    if table == all & !(all >> 1) {
+        return core::array::from_fn(|l| inputs.iter().fold(u64::MAX, |word, input| word & input[l]));
+    }
     let of = [[0; L], first.map(|word| !word), first, [u64::MAX; L]];
     fold::<L, P>(core::array::from_fn(|pair| of[(table >> (2 * pair) & 3) as usize]), &inputs[1..])
 }
