@@ -314,6 +314,26 @@ fn a_saved_grove_is_continued() {
 }
 
 #[test]
+fn lines_of_images_are_read_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let spans = |words: &str| json(&good(place, words))["spans"].as_u64().unwrap();
+    assert!(spans("train mnist35 --rounds 5 -o lines.gw --json") > 20);
+    assert_eq!(spans("train mnist35 --rounds 5 --spans 0 --json"), 0);
+    assert_eq!(spans("train mnist35 --rounds 5 --max-gates 100 --json"), 0);
+    let shown = good(place, "inspect lines.gw");
+    assert!(shown.contains("\nspans ") && shown.contains(" or r"), "{shown}");
+    // All that leaves has them in it.
+    good(place, "export lines.gw -o lines.v");
+    assert!(good(place, "verify lines.gw lines.v").contains("proven"));
+    let (code, error) = bad(place, "train mnist35 --spans 13");
+    assert!(code == 2 && error.contains("2 to 12 pixels"), "{code} {error}");
+    write_people(&place.join("people.csv"), true);
+    let (code, error) = bad(place, "train people.csv --spans 4");
+    assert!(code == 2 && error.contains("lines of images"), "{code} {error}");
+}
+
+#[test]
 fn classes_are_weighted() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();

@@ -4,7 +4,7 @@ use crate::terminal::Usage;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use gatewood::learn::TreeSettings;
-use gatewood::model::{LearnSettings, TrainSettings, Trained};
+use gatewood::model::{Circuit, LearnSettings, TrainSettings, Trained};
 use serde_json::{Map, Value, json};
 
 /// The kinds of circuit.
@@ -247,9 +247,14 @@ pub(crate) fn shown(settings: &LearnSettings, trained: &Trained) -> Value {
 
 /// Fields of the JSON result that only groves have.
 pub(crate) fn more_fields(trained: &Trained) -> Vec<(&'static str, Value)> {
+    let spans = match trained.model.circuit() {
+        Circuit::Grove(grove) => grove.spans().len(),
+        Circuit::Tree(_) => 0,
+    };
     match &trained.grove {
         Some(story) => vec![
             ("rounds", json!(story.rounds)),
+            ("spans", json!(spans)),
             ("vote_bits", json!(story.plan.vote_bits)),
             ("curve", json!(story.curve)),
         ],

@@ -315,6 +315,8 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
                 weights: rows.weights,
             });
             let classes = labels.classes().len();
+            // A setting out of range is told before anything is made of it.
+            grove.resolve(rows.len(), encoder.bits(), classes)?;
             let spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
             let fit = fit_grove_with_spans(spans, &examples, classes, held.as_ref(), start, grove, observer)?;
             story = Some(GroveStory { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });

@@ -64,8 +64,8 @@ pub struct GroveSettings {
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
     /// matter least are dropped, if rows held out say that this is better than to stop.
     pub max_gates: Option<usize>,
-    /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. Of use to who knows of images, as
-    /// [`train`](crate::model::train) does.
+    /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. [`train`](crate::model::train) makes the
+    /// spans; who calls [`fit_grove_with_spans`](super::fit_grove_with_spans) brings them along.
     pub spans: Option<usize>,
     /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
     /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:

@@ -3,6 +3,7 @@
 //! Spans are written out as columns, trees are learned over all, and the spans that no tree reads are dropped again.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -48,6 +49,7 @@ pub fn fit_grove_with_spans(
     settings: &GroveSettings,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
+    let begun = Instant::now();
     let (bits, kernels) = (train.bits.columns(), Kernels::best());
     let own = start.map_or(&[][..], Grove::spans);
     // What does not fit is told there, too.
@@ -80,7 +82,13 @@ pub fn fit_grove_with_spans(
     });
     let start = start.transpose()?;
     let task = Task { train: &train, bits, classes, validation: validation.as_ref(), start: start.as_ref() };
-    let mut learned = fit(&task, settings, observer, kernels)?;
+    // Writing spans out is part of the time there is.
+    let left = |seconds: f64| {
+        if seconds > 0.0 { (seconds - begun.elapsed().as_secs_f64()).max(1e-3) } else { seconds }
+    };
+    let budget_seconds = settings.budget_seconds.map(left);
+    let mut learned = fit(&task, &GroveSettings { budget_seconds, ..settings.clone() }, observer, kernels)?;
+    learned.plan.budget_seconds = settings.budget_seconds;
     learned.grove = with_spans(&learned.grove, bits, &all)?;
     let shares = learned.importance.split_off(bits);
     for (span, share) in all.iter().zip(shares) {
