@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::MAX_ARITY;
+use super::{MAX_ARITY, TruthTable};
 use crate::bits::{BitMatrix, BitView};
 use crate::{Error, Result};
 
@@ -64,9 +64,13 @@ impl Span {
         if self.all { bits.all(|bit| bit) } else { bits.any(|bit| bit) }
     }
 
-    /// Its output at an address, as a gate over its columns.
-    pub(crate) fn output(&self, address: usize) -> bool {
-        if self.all { address == (1 << self.columns.len()) - 1 } else { address != 0 }
+    /// It as a gate over its columns.
+    pub(crate) fn table(&self) -> TruthTable {
+        let last = (1 << self.columns.len()) - 1;
+        TruthTable::from_fn(
+            self.columns.len(),
+            |address| if self.all { address == last } else { address != 0 },
+        )
     }
 
     /// Writes what it says of many rows, a bit each, given the words of each column.

@@ -1,7 +1,5 @@
 //! Circuits as short programs over few slots: what the C and the Rust are made from.
 
-use std::collections::HashSet;
-
 use super::arrays::width;
 use crate::circuit::{Grove, MAX_ARITY, Netlist, Signal, SignalKind, Target, TruthTable};
 use crate::{Error, Result};
@@ -205,15 +203,12 @@ impl GroveProgram {
         let mut highest = vec![0i64; grove.margins()];
         // The spans come first, and stay in their slots.
         for span in grove.spans() {
-            let table = TruthTable::from_fn(span.columns().len(), |address| span.output(address));
-            writer.free.clear();
-            let slot = writer.lut(table.words(), span.columns(), &[]);
-            spans.push(inputs + slot);
+            spans.push(inputs + writer.lut(span.table().words(), span.columns(), &[]));
         }
-        let kept: HashSet<u32> = spans.iter().map(|span| span - inputs).collect();
+        let kept = writer.program.slots;
         let mut before = 0;
         for tree in grove.trees() {
-            writer.free = (0..writer.program.slots).rev().filter(|slot| !kept.contains(slot)).collect();
+            writer.free = (kept..writer.program.slots).rev().collect();
             let column = |&column: &u32| match column.checked_sub(inputs) {
                 None => column,
                 Some(span) => spans[span as usize],
@@ -228,7 +223,7 @@ impl GroveProgram {
                         let freed: Vec<u32> = reads
                             .iter()
                             .filter_map(|read| read.checked_sub(inputs))
-                            .filter(|slot| !kept.contains(slot))
+                            .filter(|&slot| slot >= kept)
                             .collect();
                         inputs + writer.lut(tree.table_words(level, gate), reads, &freed)
                     })

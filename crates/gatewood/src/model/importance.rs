@@ -8,7 +8,8 @@ impl Model {
     ///
     /// A leaf is worth what its bit changes on average when every address of the gates on its path is equally likely: the
     /// share of addresses at which its gate's output follows it, times that of each gate above, times the mean change of
-    /// the votes at the root. The bits of a span share what it is worth evenly. It follows from the circuit alone, so that a loaded model has it too.
+    /// the votes at the root. The bits of a span share what it is worth evenly. It follows from the circuit alone, so that
+    /// a loaded model has it too.
     ///
     /// ```
     /// # use gatewood::bits::BitMatrix;

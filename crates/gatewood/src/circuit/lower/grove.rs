@@ -1,6 +1,6 @@
 //! Groves as netlists: the trees' gates, the votes' bits, sums of them, and the choice of the class.
 
-use super::super::{Grove, Netlist, NetlistBuilder, Signal, Target, TruthTable, VoteTree};
+use super::super::{Grove, Netlist, NetlistBuilder, Signal, Target, VoteTree};
 use super::adder::Sum;
 use super::logic::{LUT_INPUTS, Logic};
 use super::{CLASS_OUTPUT, check_names};
@@ -127,8 +127,7 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
     let mut columns: Vec<Signal> = (0..grove.inputs()).map(|column| logic.builder.input(column)).collect();
     for span in grove.spans() {
         let inputs: Vec<Signal> = span.columns().iter().map(|&column| columns[column as usize]).collect();
-        let table = TruthTable::from_fn(inputs.len(), |address| span.output(address));
-        columns.push(logic.lut(table.words(), &inputs)?);
+        columns.push(logic.lut(span.table().words(), &inputs)?);
     }
     // Narrow roots wait here, a group for each margin, until another one fits into the same LUTs.
     let mut waiting: Vec<Vec<Group>> = vec![Vec::new(); margins.len()];

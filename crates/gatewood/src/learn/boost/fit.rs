@@ -14,6 +14,7 @@ use super::prune::prune;
 use super::round::{Booster, words_seen};
 use super::sample::Rows;
 use super::settings::{GrovePlan, GroveSettings};
+use super::spans::fit_grove_with_spans;
 use super::state::{Examples, State, WEIGHT_ONE};
 use super::votes::Voting;
 use crate::bits::kernels::Kernels;
@@ -88,13 +89,13 @@ pub fn fit_grove(
     settings: &GroveSettings,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
-    fit_grove_at(train, classes, validation, start, settings, observer, Kernels::best())
+    fit_grove_with_spans(Vec::new(), train, classes, validation, start, settings, observer)
 }
 
-/// [`fit_grove`] with given kernels.
+/// [`fit_grove`] with given kernels, from a start without spans.
 ///
 /// # Errors
-/// As [`fit_grove`].
+/// As [`fit_grove`], and when the start has spans.
 pub fn fit_grove_at(
     train: &Examples<'_>,
     classes: usize,
@@ -146,6 +147,9 @@ pub(super) fn fit(
             start.classes(),
             train.bits.columns()
         )));
+    }
+    if start.is_some_and(|start| !start.spans().is_empty()) {
+        return Err(Error::data("a grove with spans is continued over its spans too"));
     }
     let clock = Clock::new(settings.budget_seconds);
     let mut plan = settings.resolve(train.labels.len(), bits, classes)?;
