@@ -115,6 +115,10 @@ impl<'a> Source<'a> {
                     let row = bytes[position..].iter().step_by(columns).position(|&other| other == byte);
                     row.map(|row| misfit(input, Value::Pixel(byte), row))
                 };
+                if let Some(levels) = Levels::new(bits, shift).filter(|_| same) {
+                    let answers = (0..=255).map(|byte: u8| levels.answer(byte.into())).collect();
+                    return Ok(Self::Pixels { bytes: &bytes[position..], width: columns, answers });
+                }
                 let mut answers = Vec::with_capacity(256);
                 for byte in 0..=255 {
                     answers.push(match answer(Value::Pixel(byte), from, input, bits, shift) {
