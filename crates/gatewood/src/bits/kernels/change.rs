@@ -66,20 +66,26 @@ levels! {
 fn addresses_generic<V: Vector>(inputs: &[&[u64]], words: usize, out: &mut [u16]) {
     let (low, high) = inputs.split_at(inputs.len().min(8));
     for (word, out) in out.chunks_mut(64).enumerate().take(words) {
-        let low = super::histogram::addresses(low, word);
+        let low = bytes_of(super::histogram::addresses(low, word));
         let mut all = [0u16; 64];
-        for (group, low) in low.into_iter().enumerate() {
-            for (i, low) in low.to_le_bytes().into_iter().enumerate() {
-                all[group * 8 + i] = u16::from(low);
-            }
+        for (all, low) in all.iter_mut().zip(low) {
+            *all = u16::from(low);
         }
         if !high.is_empty() {
-            for (group, high) in super::histogram::addresses(high, word).into_iter().enumerate() {
-                for (i, high) in high.to_le_bytes().into_iter().enumerate() {
-                    all[group * 8 + i] |= u16::from(high) << 8;
-                }
+            let high = bytes_of(super::histogram::addresses(high, word));
+            for (all, high) in all.iter_mut().zip(high) {
+                *all |= u16::from(high) << 8;
             }
         }
         out.copy_from_slice(&all[..out.len()]);
     }
+}
+
+#[inline(always)]
+fn bytes_of(words: [u64; 8]) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
 }

@@ -35,13 +35,17 @@ fn histogram_generic<V: Vector>(inputs: &[&[u64]], words: usize, out: &mut [u32]
 /// The addresses of 64 rows over up to eight inputs: byte `i` of entry `g` is the address of row `8 g + i`.
 #[inline(always)]
 pub(super) fn addresses(inputs: &[&[u64]], word: usize) -> [u64; 8] {
-    let mut bytes = [[0u8; 8]; 8];
+    // Plain loops over all groups, so that these are done side by side.
+    let mut groups = [0u64; 8];
     for (j, input) in inputs.iter().enumerate() {
-        for (group, byte) in input[word].to_le_bytes().into_iter().enumerate() {
-            bytes[group][j] = byte;
+        for (group, bytes) in groups.iter_mut().enumerate() {
+            *bytes |= (input[word] >> (8 * group) & 0xff) << (8 * j);
         }
     }
-    bytes.map(|group| transpose_8(u64::from_le_bytes(group)))
+    for group in &mut groups {
+        *group = transpose_8(*group);
+    }
+    groups
 }
 
 /// Transposes 8 by 8 bits: bit `j` of byte `i` becomes bit `i` of byte `j`.
