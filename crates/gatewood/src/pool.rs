@@ -1,6 +1,7 @@
 //! A thread pool per piece of work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -58,31 +59,17 @@ impl Watch {
     /// A thread that comes after the work has begun may be in the middle of it, waiting for another: it must not watch.
     fn keep(&self) {
         self.watching.fetch_add(1, Ordering::SeqCst);
-        if self.begun.load(Ordering::SeqCst) {
-            return;
-        }
-        let mut idle = 0u32;
-        while !self.ended.load(Ordering::Relaxed) {
-            if rayon::yield_now() != Some(rayon::Yield::Idle) {
-                idle = 0;
-                continue;
-            }
-            idle = idle.wrapping_add(1);
-            // Pauses leave the core to the other thread it may run; where there are more threads than cores, some must
-            // give way.
-            if idle.is_multiple_of(64) {
-                std::thread::yield_now();
-            } else {
-                (0..16).for_each(|_| std::hint::spin_loop());
-            }
+        if !self.begun.load(Ordering::SeqCst) {
+            wait_awake(|| self.ended.load(Ordering::Relaxed));
         }
     }
 
     /// Waits a moment for so many threads, and begins; the watch ends when what is returned is dropped.
     fn begin(&self, watchers: usize) -> impl Drop {
         let start = Instant::now();
-        while self.watching.load(Ordering::SeqCst) < watchers && start.elapsed() < Duration::from_millis(2) {
-            std::hint::spin_loop();
+        while self.watching.load(Ordering::SeqCst) < watchers && start.elapsed() < Duration::from_millis(20) {
+            // The thread waited for may be on this core.
+            std::thread::yield_now();
         }
         self.begun.store(true, Ordering::SeqCst);
         End(&self.ended)
@@ -94,6 +81,62 @@ struct End<'a>(&'a AtomicBool);
 impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a function makes of each item, taken up one by one by the threads of the pool this is called in. A thread that
+/// finds none left waits awake for the others.
+pub(crate) fn each_awake<I: Send, T: Send>(items: Vec<I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let threads = rayon::current_num_threads().min(items.len());
+    if threads <= 1 {
+        return items.into_iter().map(work).collect();
+    }
+    // No lock is ever waited for: each item is taken up once.
+    let items: Vec<Mutex<(Option<I>, Option<T>)>> =
+        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
+    let (next, left) = (AtomicUsize::new(0), AtomicUsize::new(items.len()));
+    let take = || {
+        while let Some(place) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let _done = CountDown(&left);
+            let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+            place.1 = place.0.take().map(&work);
+        }
+    };
+    rayon::scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| take()));
+        take();
+        wait_awake(|| left.load(Ordering::Acquire) == 0);
+    });
+    let made =
+        |place: Mutex<(Option<I>, Option<T>)>| place.into_inner().unwrap_or_else(PoisonError::into_inner).1;
+    items.into_iter().filter_map(made).collect()
+}
+
+/// Takes up whatever work the pool has until something is so.
+fn wait_awake(is_so: impl Fn() -> bool) {
+    let mut idle = 0u32;
+    while !is_so() {
+        if rayon::yield_now() != Some(rayon::Yield::Idle) {
+            idle = 0;
+            continue;
+        }
+        idle = idle.wrapping_add(1);
+        // Pauses leave the core to the other thread it may run; where there are more threads than cores, some must
+        // give way.
+        if idle.is_multiple_of(256) {
+            std::thread::yield_now();
+        } else {
+            (0..4).for_each(|_| std::hint::spin_loop());
+        }
+    }
+}
+
+/// Takes one off a number when it is dropped.
+struct CountDown<'a>(&'a AtomicUsize);
+
+impl Drop for CountDown<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -137,6 +180,22 @@ mod tests {
             });
             assert_eq!(sum.unwrap(), 200 * 64 * 63 / 2);
         }
+    }
+
+    #[test]
+    fn each_item_is_taken_once_and_in_its_place() {
+        for threads in [1, 2, 5] {
+            let made = in_wakeful_pool(threads, threads, || {
+                // Within each other, as in a round of boosting.
+                let outer = |group: usize| each_awake((0..group).collect(), |item| group * 100 + item);
+                Ok(each_awake((0..20).collect(), outer))
+            });
+            let expected: Vec<Vec<usize>> =
+                (0..20).map(|group| (0..group).map(|item| group * 100 + item).collect()).collect();
+            assert_eq!(made.unwrap(), expected);
+        }
+        let work = || in_wakeful_pool(2, 2, || Ok(each_awake(vec![1, 2, 3], |item| assert!(item != 2))));
+        assert!(std::panic::catch_unwind(work).is_err());
     }
 
     #[test]

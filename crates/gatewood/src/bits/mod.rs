@@ -14,7 +14,6 @@ mod transpose;
 pub use aligned::AlignedWords;
 pub(crate) use matrix::packed_row_bytes;
 pub use matrix::{BitMatrix, BitView};
-pub(crate) use transpose::transpose_block;
 pub use transpose::transpose_packed;
 
 /// Rows in one word.

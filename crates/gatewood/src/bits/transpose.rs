@@ -58,25 +58,6 @@ pub fn transpose_packed(
     }
 }
 
-/// Transposes 64 rows of 64 bits in place: bit `j` of word `i` becomes bit `i` of word `j`.
-///
-/// Six rounds swap ever smaller off-diagonal squares (Hacker's Delight, 7-3).
-pub(crate) fn transpose_block(block: &mut [u64; WORD_BITS]) {
-    let mut width = 32;
-    let mut mask = 0x0000_0000_ffff_ffffu64;
-    while width != 0 {
-        for base in (0..WORD_BITS).step_by(2 * width) {
-            for i in base..base + width {
-                let swap = (block[i] >> width ^ block[i + width]) & mask;
-                block[i + width] ^= swap;
-                block[i] ^= swap << width;
-            }
-        }
-        width /= 2;
-        mask ^= mask << width;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use crate::bits::BitMatrix;

@@ -1,8 +1,8 @@
 //! Running groves on many rows.
 
-use super::{MAX_ARITY, VoteTree};
+use super::{MAX_ARITY, VoteTree, Wide};
+use crate::bits::WORD_BITS;
 use crate::bits::kernels::Kernels;
-use crate::bits::{BitView, WORD_BITS};
 
 /// Rows that are run at a time: the outputs of a tree's gates for them fit in the first-level cache.
 pub(crate) const CHUNK_ROWS: usize = 4096;
@@ -10,9 +10,10 @@ pub(crate) const CHUNK_ROWS: usize = 4096;
 /// Words of the outputs of one level of gates for a chunk of rows.
 const CHUNK_WORDS: usize = CHUNK_ROWS / WORD_BITS;
 
-/// Room for the outputs of a tree's gates.
+/// Room for the spans that a tree reads and the outputs of its gates.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
+    spans: Vec<u64>,
     levels: [Vec<u64>; 2],
 }
 
@@ -21,7 +22,7 @@ impl VoteTree {
     /// most [`CHUNK_ROWS`].
     pub(crate) fn addresses(
         &self,
-        bits: BitView<'_>,
+        rows: Wide<'_>,
         first_row: usize,
         kernels: Kernels,
         scratch: &mut Scratch,
@@ -30,11 +31,23 @@ impl VoteTree {
         debug_assert!(first_row.is_multiple_of(WORD_BITS) && out.len() <= CHUNK_ROWS);
         let first = first_row / WORD_BITS;
         let words = out.len().div_ceil(WORD_BITS);
-        let leaf = |leaf: usize| &bits.column(self.leaves()[leaf] as usize)[first..first + words];
+        let Scratch { spans, levels } = scratch;
+        if !rows.spans.is_empty() {
+            spans.resize(self.leaves().len() * CHUNK_WORDS, 0);
+            for (&leaf, room) in self.leaves().iter().zip(spans.chunks_exact_mut(CHUNK_WORDS)) {
+                if rows.span(leaf).is_some() {
+                    rows.fill(leaf, first, kernels, &mut room[..words]);
+                }
+            }
+        }
+        let leaf = |place: usize| match self.leaves()[place] {
+            leaf if rows.span(leaf).is_some() => &spans[place * CHUNK_WORDS..][..words],
+            leaf => &rows.bits.column(leaf as usize)[first..first + words],
+        };
         for level in 1..self.depth() {
             let arity = self.arities()[level - 1];
             let gates = self.level_gates(level);
-            let [odd, even] = &mut scratch.levels;
+            let [odd, even] = &mut *levels;
             let (below, here) = if level % 2 == 1 { (even, odd) } else { (odd, even) };
             here.resize(gates * CHUNK_WORDS, 0);
             for (gate, output) in here.chunks_exact_mut(CHUNK_WORDS).enumerate() {
@@ -51,7 +64,7 @@ impl VoteTree {
         }
         let depth = self.depth();
         let arity = self.arities()[depth - 1];
-        let top = &scratch.levels[depth % 2];
+        let top = &levels[depth % 2];
         let mut inputs: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
         for (j, input) in inputs[..arity].iter_mut().enumerate() {
             *input = match depth {

@@ -37,7 +37,7 @@ pub use predict::Margins;
 pub(crate) use predict::{add_votes, in_pieces};
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use span::Span;
-pub(crate) use span::widen;
+pub(crate) use span::Wide;
 
 pub use table::TruthTable;
 pub(crate) use tree::Shape;

@@ -1,9 +1,8 @@
 //! Columns that a grove makes of the bits it is given.
 
-use rayon::prelude::*;
-
 use super::{MAX_ARITY, TruthTable};
-use crate::bits::{BitMatrix, BitView};
+use crate::bits::BitView;
+use crate::bits::kernels::Kernels;
 use crate::{Error, Result};
 
 /// A gate that trees share: whether any of a few columns is one, or whether all are. In images, the columns of a span
@@ -74,46 +73,48 @@ impl Span {
     }
 
     /// Writes what it says of many rows, a bit each, given the words of each column.
-    fn fill<'a>(&self, words: impl Fn(u32) -> &'a [u64], out: &mut [u64]) {
-        out.copy_from_slice(&words(self.columns[0])[..out.len()]);
-        for &column in &self.columns[1..] {
-            let both = out.iter_mut().zip(words(column));
-            if self.all {
-                both.for_each(|(out, word)| *out &= word);
-            } else {
-                both.for_each(|(out, word)| *out |= word);
-            }
+    fn fill<'a>(&self, words: impl Fn(u32) -> &'a [u64], kernels: Kernels, out: &mut [u64]) {
+        let mut columns: [&[u64]; MAX_ARITY] = [&[]; MAX_ARITY];
+        columns.iter_mut().zip(&self.columns).for_each(|(words_of, &column)| *words_of = words(column));
+        kernels.merge(self.all, &columns[..self.columns.len()], out);
+    }
+}
+
+/// Rows as trees read them: their bits, and spans of these as the columns after them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wide<'a> {
+    pub(crate) bits: BitView<'a>,
+    pub(crate) spans: &'a [Span],
+}
+
+impl<'a> Wide<'a> {
+    pub(crate) fn columns(&self) -> usize {
+        self.bits.columns() + self.spans.len()
+    }
+
+    /// The span that is this column, if it is one.
+    pub(crate) fn span(&self, column: u32) -> Option<&'a Span> {
+        (column as usize).checked_sub(self.bits.columns()).map(|span| &self.spans[span])
+    }
+
+    /// Writes the words of a column from `first` on.
+    pub(crate) fn fill(&self, column: u32, first: usize, kernels: Kernels, out: &mut [u64]) {
+        match self.span(column) {
+            Some(span) => span.fill(|column| &self.bits.column(column as usize)[first..], kernels, out),
+            None => out.copy_from_slice(&self.bits.column(column as usize)[first..][..out.len()]),
         }
     }
 }
 
-/// The columns of rows and the spans after them, side by side in the pool this is called in.
-///
-/// # Errors
-/// When the memory is not to be had.
-pub(crate) fn widen(bits: BitView<'_>, spans: &[Span]) -> Result<BitMatrix> {
-    let mut wide = BitMatrix::zeros(bits.rows(), bits.columns() + spans.len())?;
-    let columns: Vec<&mut [u64]> = wide.columns_mut().collect();
-    columns.into_par_iter().enumerate().for_each(|(column, out)| match column.checked_sub(bits.columns()) {
-        None => {
-            let from = bits.column(column);
-            out[..from.len()].copy_from_slice(from);
-        }
-        Some(span) => {
-            let words = bits.column(0).len().min(out.len());
-            spans[span].fill(|column| bits.column(column as usize), &mut out[..words]);
-        }
-    });
-    Ok(wide)
-}
-
-/// As [`widen`], for some words of every column: a column after the other, `stride` words each.
+/// Writes some words of every column, the spans after those they are made of: a column after the other, `stride` words
+/// each.
 pub(crate) fn widen_words(
     bits: BitView<'_>,
     spans: &[Span],
     first: usize,
     words: usize,
     stride: usize,
+    kernels: Kernels,
     out: &mut [u64],
 ) {
     let (inputs, made) = out.split_at_mut(bits.columns() * stride);
@@ -121,7 +122,7 @@ pub(crate) fn widen_words(
         to[..words].copy_from_slice(&bits.column(column)[first..first + words]);
     }
     for (span, to) in spans.iter().zip(made.chunks_exact_mut(stride)) {
-        span.fill(|column| &inputs[column as usize * stride..], &mut to[..words]);
+        span.fill(|column| &inputs[column as usize * stride..], kernels, &mut to[..words]);
     }
 }
 
@@ -130,7 +131,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bits::{WORD_BITS, words_for};
+    use crate::bits::kernels::Level;
+    use crate::bits::{BitMatrix, WORD_BITS, words_for};
     use crate::random::{Purpose, Stream};
 
     #[test]
@@ -142,36 +144,39 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wide_rows_have_what_each_span_says(rows in 1usize..400, columns in 2usize..20, seed: u64) {
+        fn wide_rows_have_what_each_span_says(rows in 1usize..1000, columns in 2usize..20, seed: u64) {
             let mut stream = Stream::new(seed, Purpose::Sample, 0);
             let bits: Vec<bool> = (0..rows * columns).map(|_| stream.below(2) == 1).collect();
             let bits = BitMatrix::from_bools(columns, &bits).unwrap();
             let spans: Vec<Span> = (0..5)
                 .map(|_| {
                     let first = stream.below(columns as u32 - 1);
-                    let count = 1 + stream.below((columns as u32 - first - 1).min(11));
+                    // As often as not the usual number.
+                    let count = match stream.below(2) {
+                        0 if columns as u32 - first > 6 => 5,
+                        _ => 1 + stream.below((columns as u32 - first - 1).min(11)),
+                    };
                     Span::new(stream.below(2) == 1, (first..=first + count).collect()).unwrap()
                 })
                 .collect();
-            let wide = widen(bits.view(), &spans).unwrap();
+            let wide = Wide { bits: bits.view(), spans: &spans };
             let expected = |row: usize, column: usize| match column.checked_sub(columns) {
                 None => bits.get(row, column),
                 Some(span) => spans[span].holds(|column| bits.get(row, column)),
             };
-            for row in 0..rows {
-                for column in 0..columns + spans.len() {
-                    prop_assert_eq!(wide.get(row, column), expected(row, column));
-                }
-            }
-            // Some words of them.
             let (first, words) = (words_for(rows) / 2, words_for(rows) - words_for(rows) / 2);
             let stride = words + 3;
-            let mut some = vec![0; stride * (columns + spans.len())];
-            widen_words(bits.view(), &spans, first, words, stride, &mut some);
-            for row in first * WORD_BITS..rows {
-                let (word, bit) = (row / WORD_BITS - first, row % WORD_BITS);
-                for column in 0..columns + spans.len() {
-                    prop_assert_eq!(some[column * stride + word] >> bit & 1 != 0, expected(row, column));
+            for kernels in Level::available().into_iter().filter_map(Kernels::at) {
+                let mut all = vec![0; stride * wide.columns()];
+                widen_words(bits.view(), &spans, first, words, stride, kernels, &mut all);
+                for (column, words_of) in all.chunks_exact(stride).enumerate() {
+                    let mut filled = vec![0; words];
+                    wide.fill(column as u32, first, kernels, &mut filled);
+                    prop_assert_eq!(&words_of[..words], &filled);
+                    for row in first * WORD_BITS..rows {
+                        let (word, bit) = (row / WORD_BITS - first, row % WORD_BITS);
+                        prop_assert_eq!(filled[word] >> bit & 1 != 0, expected(row, column));
+                    }
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::grove_run::Scratch;
 use super::predict::add_votes;
 use super::span::widen_words;
-use super::{Grove, Target, VoteTree};
+use super::{Grove, Target, VoteTree, Wide};
 use crate::Result;
 use crate::bits::kernels::{Ballots, Kernels};
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS};
@@ -67,7 +67,15 @@ impl<'a> Tally<'a> {
             room.wide = AlignedWords::zeros(columns * stride)?;
         }
         let mut wide = std::mem::take(&mut room.wide);
-        widen_words(bits, spans, first_row / WORD_BITS, words, stride, &mut wide[..columns * stride]);
+        widen_words(
+            bits,
+            spans,
+            first_row / WORD_BITS,
+            words,
+            stride,
+            kernels,
+            &mut wide[..columns * stride],
+        );
         let bits = BitView::new(rows, columns, stride, &wide[..columns * stride])?;
         self.add_columns(bits, 0, kernels, room, margins);
         room.wide = wide;
@@ -99,7 +107,7 @@ impl<'a> Tally<'a> {
         }
         let addresses = &mut addresses[..rows];
         for tree in &self.others {
-            tree.addresses(bits, first_row, kernels, scratch, addresses);
+            tree.addresses(Wide { bits, spans: &[] }, first_row, kernels, scratch, addresses);
             add_votes(tree, addresses, margins);
         }
     }

@@ -13,11 +13,13 @@
 //! From nine inputs on, building each row's address and counting it in a histogram is cheaper.
 
 mod blocks;
+mod boost;
 mod cells;
 mod change;
 mod count;
 mod evaluate;
 mod histogram;
+mod merge;
 mod partition;
 mod vector;
 mod votes;
@@ -135,6 +137,7 @@ macro_rules! levels {
     };
 }
 pub(crate) use blocks::{BLOCKS, Blocks};
+pub(crate) use boost::{FIRST_BITS, POINT, Sums};
 pub(crate) use levels;
 pub(crate) use votes::{Ballots, Columns};
 
@@ -268,6 +271,52 @@ impl Kernels {
         let words = words_for(out.len());
         assert!(inputs.len() <= 16 && inputs.iter().all(|input| input.len() >= words));
         dispatch!(self, change::addresses(inputs, words, out));
+    }
+
+    /// Adds to each row's margin the vote of its address, and writes its gradient: the label less the probability that
+    /// `logistic` has for the margin, its middle entry for a margin of zero, the first and last for all beyond.
+    ///
+    /// # Panics
+    /// When the votes are not a power of two.
+    pub(crate) fn vote(
+        self,
+        addresses: &[u16],
+        votes: &[i32],
+        logistic: &[u32],
+        labels: &[u32],
+        margins: &mut [i32],
+        gradients: &mut [i32],
+    ) {
+        dispatch!(self, boost::vote(addresses, votes, logistic, labels, margins, gradients));
+    }
+
+    /// Adds the gradient and the curvature of every row to the sums of its address.
+    ///
+    /// # Panics
+    /// When there are no sums for an address.
+    pub(crate) fn sum(self, addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) {
+        dispatch!(self, boost::sum(addresses, gradients, sums));
+    }
+
+    /// Writes what rows are drawn by, given their gradients: the size, but at most one; or, where there are any, the power
+    /// for sizes with the same first bits, those of one at place 0.
+    pub(crate) fn pulls(self, gradients: &[i32], powers: &[u32], out: &mut [u32]) {
+        dispatch!(self, boost::pulls(gradients, powers, out));
+    }
+
+    /// The logarithm of the product of one less the size of each gradient, the same to the last bit at every level.
+    pub(crate) fn log_likelihood(self, gradients: &[i32]) -> f64 {
+        let (product, power) = dispatch!(self, boost::product(gradients));
+        libm::log(product) + power as f64 * std::f64::consts::LN_2
+    }
+
+    /// Writes in which rows all columns are one, or any is; as many words as `out` has.
+    ///
+    /// # Panics
+    /// When there is no column or one is too short.
+    pub(crate) fn merge(self, all: bool, columns: &[&[u64]], out: &mut [u64]) {
+        assert!(columns.iter().all(|column| column.len() >= out.len()));
+        dispatch!(self, merge::merge(all, columns, out));
     }
 
     /// Transposes blocks of 64 rows of 64 bits in place.

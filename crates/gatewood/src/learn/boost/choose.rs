@@ -140,7 +140,7 @@ fn judge_fold(
         grown.iter().for_each(|grown| gates.add(&grown.tree));
         let done = grown.is_empty() || round == booster.plan.rounds || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
-            let now = calibrate(&state, setup.base.unit(), |row| parts[row] == fold, factor);
+            let now = calibrate(&state, setup.unit, |row| parts[row] == fold, factor);
             factor = now.factor;
             judged.push(now);
             if now.loss < best.0 * (1.0 - BETTER.0) - BETTER.1 {
@@ -175,10 +175,10 @@ pub(super) fn pruning_pays(
     let booster = setup.booster(plan.clone());
     let mut state = setup.state(weights_without(setup, &parts, 0), &booster.link)?;
     let loss = |state: &State<'_>| {
-        let judge = |factor| calibrate(state, setup.base.unit(), |row| parts[row] == 0, factor);
+        let judge = |factor| calibrate(state, setup.unit, |row| parts[row] == 0, factor);
         judge(judge(1.0).factor).loss
     };
-    let mut trees = setup.base.trees().to_vec();
+    let mut trees = setup.trees.clone();
     let mut gates = setup.gates();
     let mut stopped = f64::INFINITY;
     for round in 0..rounds {

@@ -14,11 +14,11 @@ use super::prune::prune;
 use super::round::{Booster, words_seen};
 use super::sample::Rows;
 use super::settings::{GrovePlan, GroveSettings};
-use super::spans::fit_grove_with_spans;
+use super::spans::{candidates, fit_grove_with_spans, grove_of, trees_among};
 use super::state::{Examples, State, WEIGHT_ONE};
 use super::votes::Voting;
 use crate::bits::kernels::Kernels;
-use crate::circuit::{CHUNK_ROWS, Grove, VoteTree};
+use crate::circuit::{CHUNK_ROWS, Grove, Span, VoteTree, Wide};
 use crate::learn::gate::LogTable;
 use crate::learn::{Observer, Tracker};
 use crate::pool::in_wakeful_pool;
@@ -92,10 +92,10 @@ pub fn fit_grove(
     fit_grove_with_spans(Vec::new(), train, classes, validation, start, settings, observer)
 }
 
-/// [`fit_grove`] with given kernels, from a start without spans.
+/// [`fit_grove`] with given kernels.
 ///
 /// # Errors
-/// As [`fit_grove`], and when the start has spans.
+/// As [`fit_grove`].
 pub fn fit_grove_at(
     train: &Examples<'_>,
     classes: usize,
@@ -105,29 +105,33 @@ pub fn fit_grove_at(
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<GroveFit> {
-    let bits = train.bits.columns();
-    fit(&Task { train, bits, classes, validation, start }, settings, observer, kernels)
+    fit(Task { train, spans: Vec::new(), classes, validation, start }, settings, observer, kernels)
 }
 
 /// What a grove is learned from.
 pub(super) struct Task<'a> {
     pub(super) train: &'a Examples<'a>,
-    /// How many columns there are to choose settings by: not those that were made of others.
-    pub(super) bits: usize,
+    /// What trees may read besides the columns.
+    pub(super) spans: Vec<Span>,
     pub(super) classes: usize,
     pub(super) validation: Option<&'a Examples<'a>>,
     pub(super) start: Option<&'a Grove>,
 }
 
-/// Learns a grove over columns, whatever they are.
+/// Learns a grove.
 pub(super) fn fit(
-    task: &Task<'_>,
+    task: Task<'_>,
     settings: &GroveSettings,
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<GroveFit> {
-    let &Task { train, bits, classes, validation, start } = task;
+    let clock = Clock::new(settings.budget_seconds);
+    let Task { train, spans, classes, validation, start } = task;
     check(train, classes, "training")?;
+    let bits = train.bits.columns();
+    if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= bits) {
+        return Err(Error::data(format!("a span reads column {column} of {bits}")));
+    }
     if let Some(validation) = validation {
         check(validation, classes, "validation")?;
         if validation.bits.columns() != train.bits.columns() {
@@ -148,10 +152,6 @@ pub(super) fn fit(
             train.bits.columns()
         )));
     }
-    if start.is_some_and(|start| !start.spans().is_empty()) {
-        return Err(Error::data("a grove with spans is continued over its spans too"));
-    }
-    let clock = Clock::new(settings.budget_seconds);
     let mut plan = settings.resolve(train.labels.len(), bits, classes)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
@@ -166,7 +166,8 @@ pub(super) fn fit(
     let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
     let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, || {
-        let mut setup = Setup::new(task, &settings.class_weights, &plan, kernels)?;
+        let spans = candidates(train.bits, spans, start);
+        let mut setup = Setup::new(train, &spans, classes, start, settings, &plan, kernels)?;
         let learned = if only_time {
             learn_within(&mut setup, plan, clock, &Timed { observer, clock })?
         } else {
@@ -220,40 +221,67 @@ fn check(examples: &Examples<'_>, classes: usize, name: &str) -> Result<()> {
 /// What all fits to the same rows share.
 pub(super) struct Setup<'a> {
     pub(super) train: &'a Examples<'a>,
+    spans: &'a [Span],
     pub(super) classes: usize,
     /// What each row counts for, in fixed point; empty for one each.
     pub(super) weights: Vec<u32>,
-    /// The grove before the first round.
-    pub(super) base: Grove,
+    /// The trees before the first round, their leaves among the columns and all spans.
+    pub(super) trees: Vec<VoteTree>,
+    bias: Vec<i32>,
+    /// What a vote is worth.
+    pub(super) unit: f64,
     rows: Rows,
-    /// Columns from here on are spans.
-    inputs: usize,
     logs: LogTable,
     kernels: Kernels,
 }
 
 impl<'a> Setup<'a> {
-    fn new(task: &Task<'a>, class_weights: &[f64], plan: &GrovePlan, kernels: Kernels) -> Result<Self> {
-        let &Task { train, bits, classes, start, .. } = task;
-        let weights = row_weights(train, class_weights)?;
-        let base = match start {
-            Some(start) => start.clone(),
-            None => bare_grove(train, &weights, classes, plan)?,
-        };
+    fn new(
+        train: &'a Examples<'a>,
+        spans: &'a [Span],
+        classes: usize,
+        start: Option<&Grove>,
+        settings: &GroveSettings,
+        plan: &GrovePlan,
+        kernels: Kernels,
+    ) -> Result<Self> {
+        let weights = row_weights(train, &settings.class_weights)?;
         let mut stream = Stream::new(plan.seed, Purpose::Leaves, 0);
-        let rows = Rows::new(train.bits, words_seen(plan), &mut stream)?;
+        let rows = Rows::new(Wide { bits: train.bits, spans }, words_seen(plan), kernels, &mut stream)?;
         let logs = LogTable::new(plan.sample);
-        Ok(Self { train, classes, weights, base, rows, inputs: bits, logs, kernels })
+        let trees = start.map_or_else(|| Ok(Vec::new()), |start| trees_among(start, spans))?;
+        let bias = Vec::new();
+        let mut setup = Self { train, spans, classes, weights, trees, bias, unit: 1.0, rows, logs, kernels };
+        match start {
+            Some(start) => (setup.bias, setup.unit) = (start.bias().to_vec(), start.unit()),
+            None => setup.rebase(plan)?,
+        }
+        Ok(setup)
     }
 
     /// Begins again, with votes worth what the plan says.
     fn rebase(&mut self, plan: &GrovePlan) -> Result<()> {
-        self.base = bare_grove(self.train, &self.weights, self.classes, plan)?;
+        self.unit = Voting::unit(plan.learning_rate, plan.vote_bits);
+        self.bias = bias(self.train.labels, &self.weights, self.classes, self.unit)?;
         Ok(())
     }
 
+    /// The columns of some rows.
+    fn wide(&self, examples: &Examples<'a>) -> Wide<'a> {
+        Wide { bits: examples.bits, spans: self.spans }
+    }
+
+    fn inputs(&self) -> usize {
+        self.train.bits.columns()
+    }
+
+    /// A grove of trees whose leaves are among the columns and all spans.
+    fn grove(&self, unit: f64, trees: &[VoteTree]) -> Result<Grove> {
+        grove_of(self.inputs(), self.spans, self.classes, self.bias.clone(), unit, trees)
+    }
+
     pub(super) fn booster(&self, plan: GrovePlan) -> Booster<'_> {
-        let unit = self.base.unit();
+        let unit = self.unit;
         Booster {
             kernels: self.kernels,
             rows: &self.rows,
@@ -261,45 +289,42 @@ impl<'a> Setup<'a> {
             focus: Focus::new(plan.focus),
             logs: &self.logs,
             voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.damping),
-            inputs: self.inputs,
+            inputs: self.inputs(),
             plan,
         }
     }
 
     /// The gates before the first round.
     pub(super) fn gates(&self) -> Gates {
-        Gates::of(self.inputs, self.base.trees())
+        Gates::of(self.inputs(), &self.trees)
     }
 
     /// What is known of the training rows before the first round, with the weights given.
     pub(super) fn state(&self, weights: Vec<u32>, link: &Link) -> Result<State<'a>> {
-        let mut state = State::new(self.train, weights, self.margins_of(self.train)?, link);
-        state.note_uses(self.base.trees());
+        let mut state = self.state_of(self.train, weights, &self.trees, link)?;
+        state.note_uses(&self.trees);
         Ok(state)
     }
 
-    fn margins_of(&self, examples: &Examples<'_>) -> Result<Vec<Vec<i32>>> {
-        margins_of(&self.base, examples, self.kernels)
+    /// What is known of rows after some trees.
+    fn state_of(
+        &self,
+        examples: &Examples<'a>,
+        weights: Vec<u32>,
+        trees: &[VoteTree],
+        link: &Link,
+    ) -> Result<State<'a>> {
+        let grove = self.grove(self.unit, trees)?;
+        let margins = grove.run_here(examples.bits, self.kernels)?;
+        let margins = (0..grove.margins()).map(|margin| margins.column(margin).to_vec()).collect();
+        Ok(State::new(self.wide(examples), examples.labels, weights, margins, link, self.kernels))
     }
 
     /// The number of the first round, counted from that of a grove's first tree.
     pub(super) fn first_round(&self, plan: &GrovePlan) -> usize {
         let trees = if self.classes == 2 || plan.shared { plan.trees } else { self.classes };
-        self.base.trees().len().div_ceil(trees)
+        self.trees.len().div_ceil(trees)
     }
-}
-
-/// The margins that a grove gives rows.
-fn margins_of(grove: &Grove, examples: &Examples<'_>, kernels: Kernels) -> Result<Vec<Vec<i32>>> {
-    let margins = grove.run_here(examples.bits, kernels)?;
-    Ok((0..grove.margins()).map(|margin| margins.column(margin).to_vec()).collect())
-}
-
-/// The grove without trees.
-fn bare_grove(train: &Examples<'_>, weights: &[u32], classes: usize, plan: &GrovePlan) -> Result<Grove> {
-    let unit = Voting::unit(plan.learning_rate, plan.vote_bits);
-    let bias = bias(train.labels, weights, classes, unit)?;
-    Grove::new(train.bits.columns(), classes, bias, unit, Vec::new())
 }
 
 /// What came of a plan.
@@ -367,15 +392,14 @@ fn finish(
     learned: Learned,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
-    let (train, base, kernels) = (setup.train, &setup.base, setup.kernels);
     let Learned { plan, mut growth, mut worth, .. } = learned;
     if let Some(best) = growth.best {
         growth.cut(best);
     }
-    let of = |trees: &[VoteTree]| Gates::of(setup.inputs, trees).total();
+    let of = |trees: &[VoteTree]| Gates::of(setup.inputs(), trees).total();
     let mut most = plan.max_gates.filter(|&most| of(&growth.trees) > most);
     if let Some(gates) = most {
-        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates, setup.inputs));
+        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates, setup.inputs()));
         let tracker = Tracker::new(observer, rounds as u64);
         // To ask takes about as long as to learn: not where time is short.
         let ask = stop > 0 && plan.budget_seconds.is_none();
@@ -386,33 +410,27 @@ fn finish(
     }
     let Growth { mut trees, mut worths, curve, ends, .. } = growth;
     let booster = setup.booster(plan);
-    let grown = |unit, trees| Grove::new(base.inputs(), base.classes(), base.bias().to_vec(), unit, trees);
     let mut kept = vec![true; trees.len()];
     if let Some(most) = most {
-        let margins = margins_of(&grown(base.unit(), trees.clone())?, train, kernels)?;
-        let mut state = State::new(train, setup.weights.clone(), margins, &booster.link);
+        let mut state = setup.state_of(setup.train, setup.weights.clone(), &trees, &booster.link)?;
         kept = prune(&booster, &mut state, &mut trees, most)?;
     }
-    let (old, new) = kept.split_at(base.trees().len());
+    let (old, new) = kept.split_at(setup.trees.len());
     let mut marks = new.iter().chain(std::iter::repeat(&false));
     worths.retain(|_| marks.next() == Some(&true));
     let old = old.iter().filter(|kept| **kept).count();
-    let importance = importance(train.bits.columns(), trees[old..].iter().zip(&worths));
-    let mut grove = grown(base.unit(), trees)?;
+    let importance = importance(setup.wide(setup.train), trees[old..].iter().zip(&worths));
     if let Some(validation) = validation {
-        let margins = margins_of(&grove, validation, kernels)?;
-        let state = State::new(validation, Vec::new(), margins, &booster.link);
-        worth = calibrate(&state, base.unit(), |_| true, 1.0).factor;
+        let state = setup.state_of(validation, Vec::new(), &trees, &booster.link)?;
+        worth = calibrate(&state, setup.unit, |_| true, 1.0).factor;
     }
-    if worth != 1.0 {
-        grove = grown(base.unit() * worth, grove.trees().to_vec())?;
-    }
+    let grove = setup.grove(setup.unit * worth, &trees)?;
     Ok(GroveFit { grove, plan: booster.plan, curve, rounds: ends.len(), importance })
 }
 
 /// Trees as they were grown, round by round.
 struct Growth {
-    /// Those of the base, then those of each round.
+    /// Those there were, then those of each round.
     trees: Vec<VoteTree>,
     /// What each leaf of each new tree gained.
     worths: Vec<Vec<f64>>,
@@ -455,13 +473,13 @@ fn grow(
 ) -> Result<Growth> {
     let booster = setup.booster(plan.clone());
     let mut held = match validation {
-        Some(rows) => Some(State::new(rows, Vec::new(), setup.margins_of(rows)?, &booster.link)),
+        Some(rows) => Some(setup.state_of(rows, Vec::new(), &setup.trees, &booster.link)?),
         None => None,
     };
     let mut state = setup.state(setup.weights.clone(), &booster.link)?;
     let mut tracker = Tracker::new(observer, plan.rounds as u64);
     let mut growth = Growth {
-        trees: setup.base.trees().to_vec(),
+        trees: setup.trees.clone(),
         worths: Vec::new(),
         ends: Vec::new(),
         curve: Vec::new(),
@@ -478,8 +496,7 @@ fn grow(
             break;
         }
         if let Some(held) = &mut held {
-            let addresses: Vec<Vec<u16>> =
-                grown.iter().map(|grown| held.addresses(&grown.tree, setup.kernels)).collect();
+            let addresses: Vec<Vec<u16>> = grown.iter().map(|grown| held.addresses(&grown.tree)).collect();
             let votes: Vec<(&VoteTree, &[u16])> = grown
                 .iter()
                 .zip(&addresses)
@@ -503,7 +520,7 @@ fn grow(
             validation_loss: None,
         };
         if let Some(held) = &held {
-            let now = calibrate(held, setup.base.unit(), |_| true, factor);
+            let now = calibrate(held, setup.unit, |_| true, factor);
             factor = now.factor;
             (point.validation_error, point.validation_loss) = (Some(held.judge().0), Some(now.loss));
             if now.loss < best.0 {
@@ -527,9 +544,10 @@ fn grow(
     Ok(growth)
 }
 
-/// The share of each column in what trees gained, given what each of their leaves did.
-fn importance<'t>(columns: usize, trees: impl Iterator<Item = (&'t VoteTree, &'t Vec<f64>)>) -> Vec<f64> {
-    let mut importance = vec![0.0; columns];
+/// The share of each column in what trees gained, given what each of their leaves did; that of a span is shared among
+/// the columns it is made of.
+fn importance<'t>(wide: Wide<'_>, trees: impl Iterator<Item = (&'t VoteTree, &'t Vec<f64>)>) -> Vec<f64> {
+    let mut importance = vec![0.0; wide.columns()];
     for (tree, worth) in trees {
         for (&column, worth) in tree.leaves().iter().zip(worth) {
             importance[column as usize] += worth;
@@ -538,6 +556,11 @@ fn importance<'t>(columns: usize, trees: impl Iterator<Item = (&'t VoteTree, &'t
     let all: f64 = importance.iter().sum();
     if all > 0.0 {
         importance.iter_mut().for_each(|share| *share /= all);
+    }
+    let shares = importance.split_off(wide.bits.columns());
+    for (span, share) in wide.spans.iter().zip(shares) {
+        let share = share / span.columns().len() as f64;
+        span.columns().iter().for_each(|&column| importance[column as usize] += share);
     }
     importance
 }

@@ -1,7 +1,8 @@
 //! From margins to gradients, by tables, in fixed point.
 
-/// Bits after the point of probabilities, gradients and curvatures.
-pub(super) const POINT: u32 = 24;
+use crate::bits::kernels::Kernels;
+pub(super) use crate::bits::kernels::POINT;
+use crate::circuit::VoteTree;
 
 /// One, in fixed point.
 pub(super) const ONE: u32 = 1 << POINT;
@@ -37,6 +38,19 @@ impl Link {
             exponential = (0..=limit).map(|margin| libm::exp(-unit * f64::from(margin)) as f32).collect();
         }
         Self { logistic, exponential, limit }
+    }
+
+    /// Two classes: adds the votes of a tree to margins, given the address of every row, and brings their gradients up to
+    /// date.
+    pub(super) fn vote(
+        &self,
+        kernels: Kernels,
+        (tree, addresses): (&VoteTree, &[u16]),
+        labels: &[u32],
+        margins: &mut [i32],
+        gradients: &mut [i32],
+    ) {
+        kernels.vote(addresses, tree.votes(), &self.logistic, labels, margins, gradients);
     }
 
     /// How far margins fall short of what labels ask for; `margins[c]` and `out[c]` are of class `c`, or of class 1 where

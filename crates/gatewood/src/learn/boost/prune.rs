@@ -74,7 +74,7 @@ fn drop_least(
 
 /// What the loss would grow by without a tree.
 fn matters(booster: &Booster<'_>, state: &State<'_>, tree: &VoteTree) -> f64 {
-    let addresses = state.addresses(tree, booster.kernels);
+    let addresses = state.addresses(tree);
     let margins = margins_of(tree, state);
     margins
         .clone()
@@ -104,7 +104,7 @@ fn vote_anew(
             state.vote(&[], &booster.link);
             changed.fill(false);
         }
-        let addresses = state.addresses(tree, booster.kernels);
+        let addresses = state.addresses(tree);
         let mut votes = tree.votes().to_vec();
         for (place, margin) in margins.clone().enumerate() {
             let summand = Summand { addresses: &addresses, count: root_addresses(tree), climbed: &[] };
@@ -125,7 +125,7 @@ fn vote_anew(
 
 /// Adds other votes at the root addresses of a tree to the margins.
 fn add(booster: &Booster<'_>, state: &mut State<'_>, tree: &VoteTree, votes: Vec<i32>) -> Result<()> {
-    let addresses = state.addresses(tree, booster.kernels);
+    let addresses = state.addresses(tree);
     state.add(&booster.with_votes(tree.clone(), votes)?, &addresses);
     Ok(())
 }

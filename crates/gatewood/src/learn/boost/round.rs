@@ -5,17 +5,18 @@ use rayon::prelude::*;
 use super::climb::{Climbed, Climber};
 use super::focus::Focus;
 use super::gates::Gates;
-use super::link::{Link, ONE};
+use super::link::Link;
 use super::prune::OVERGROWN;
 use super::sample::{Rows, Sample, draw};
 use super::settings::GrovePlan;
-use super::state::{State, Summand, Sums};
+use super::state::{State, Summand};
 use super::votes::Voting;
 use crate::Result;
-use crate::bits::kernels::Kernels;
+use crate::bits::kernels::{Kernels, Sums};
 use crate::bits::{BLOCK_WORDS, WORD_BITS};
 use crate::circuit::{Target, VoteTree};
 use crate::learn::gate::LogTable;
+use crate::pool::each_awake;
 use crate::random::{Purpose, Stream};
 
 /// Words of columns that trees choose from, where there are as many; and where columns are screened, since of many they
@@ -75,12 +76,6 @@ struct Ready {
     among: Vec<bool>,
 }
 
-impl Ready {
-    fn summand(&self) -> Summand<'_> {
-        Summand { addresses: &self.addresses, count: self.bare.votes().len(), climbed: &self.among }
-    }
-}
-
 impl Booster<'_> {
     /// Trees there is room for besides the gates there are, before the grove is pruned: each may have spans of its own.
     pub(super) fn room(&self, gates: &Gates) -> usize {
@@ -118,41 +113,45 @@ impl Booster<'_> {
         let reading = &*state;
         let ready = |climbed: Climbed, among| -> Result<Option<Ready>> {
             let bare = self.bare(&climbed, 0)?;
-            let addresses = reading.addresses(&bare, self.kernels);
+            let addresses = reading.addresses(&bare);
             Ok(Some(Ready { bare, worth: climbed.worth, addresses, among }))
         };
         let climbed: Vec<Option<Ready>> = if self.plan.apart > 0.0 {
-            let climb = |&position: &usize| match self.climb_for(0, position, reading)? {
+            let climb = |position: usize| match self.climb_for(0, position, reading)? {
                 Some((climbed, among)) => ready(climbed, among),
                 None => Ok(None),
             };
-            positions.par_iter().with_max_len(1).map(climb).collect::<Result<_>>()?
+            each_awake(positions, climb).into_iter().collect::<Result<_>>()?
         } else {
             let mut stream = Stream::new(self.plan.seed, Purpose::Sample, first as u64);
             let picks = self.pick(0, reading, &[], &mut stream);
             let alike = if self.plan.screen > 1 { ALIKE } else { positions.len().max(1) };
             let groups: Vec<(&[usize], Vec<u32>)> =
                 positions.chunks(alike).map(|group| (group, self.choose(&mut stream))).collect();
-            let climb_group = |(group, chosen): &(&[usize], Vec<u32>)| -> Result<Vec<Option<Ready>>> {
-                let Some(sample) = self.gather(chosen, &picks)? else { return Ok(Vec::new()) };
-                let climb = |&position: &usize| {
+            let climb_group = |(group, chosen): (&[usize], Vec<u32>)| -> Result<Vec<Option<Ready>>> {
+                let Some(sample) = self.gather(&chosen, &picks)? else { return Ok(Vec::new()) };
+                let climb = |position: usize| {
                     let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
                     ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
                 };
-                group.par_iter().with_max_len(1).map(climb).collect()
+                each_awake(group.to_vec(), climb).into_iter().collect()
             };
-            let climbed = groups.par_iter().with_max_len(1).map(climb_group);
-            climbed.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
+            let climbed = each_awake(groups, climb_group);
+            climbed.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
         };
-        let mut grown = Vec::new();
-        let mut left = climbed.into_iter().flatten().peekable();
-        let mut sums = left.peek().map_or_else(Vec::new, |first| state.sums(0, &first.summand()));
-        while let Some(Ready { bare, worth, addresses, .. }) = left.next() {
+        let mut grown: Vec<Grown> = Vec::new();
+        // The addresses of the last tree.
+        let mut last = Vec::new();
+        for Ready { bare, worth, addresses, among } in climbed.into_iter().flatten() {
+            let voter = grown.last().map(|grown| (&grown.tree, &last[..]));
+            let next = Summand { addresses: &addresses, count: bare.votes().len(), climbed: &among };
+            let sums = state.vote_and_sum(voter, Some(next), &self.link);
             let tree = self.with_votes(bare, sums.iter().map(|&sums| self.voting.vote(sums)).collect())?;
-            let next = left.peek().map(Ready::summand);
-            sums = state.vote_and_sum(&[(&tree, &addresses)], &self.link, next.as_ref());
             grown.push(Grown { tree, worth });
+            last = addresses;
         }
+        let voter = grown.last().map(|grown| (&grown.tree, &last[..]));
+        state.vote_and_sum(voter, None, &self.link);
         Ok(grown)
     }
 
@@ -160,22 +159,19 @@ impl Booster<'_> {
     fn round_of_many(&self, round: usize, state: &mut State<'_>) -> Result<Vec<Grown>> {
         let classes = state.margins.len();
         let reading = &*state;
-        let grown: Vec<Option<(Grown, Vec<u16>)>> = (0..classes)
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|class| {
-                let Some((climbed, among)) = self.climb_for(class, round * classes + class, reading)? else {
-                    return Ok(None);
-                };
-                let bare = self.bare(&climbed, class)?;
-                let addresses = reading.addresses(&bare, self.kernels);
-                let count = bare.votes().len();
-                let sums = reading.sums(class, &Summand { addresses: &addresses, count, climbed: &among });
-                let votes = sums.iter().map(|&sums| self.voting.vote(sums)).collect();
-                let tree = self.with_votes(bare, votes)?;
-                Ok(Some((Grown { tree, worth: climbed.worth }, addresses)))
-            })
-            .collect::<Result<_>>()?;
+        let grow = |class: usize| -> Result<Option<(Grown, Vec<u16>)>> {
+            let Some((climbed, among)) = self.climb_for(class, round * classes + class, reading)? else {
+                return Ok(None);
+            };
+            let bare = self.bare(&climbed, class)?;
+            let addresses = reading.addresses(&bare);
+            let count = bare.votes().len();
+            let sums = reading.sums(class, &Summand { addresses: &addresses, count, climbed: &among });
+            let votes = sums.iter().map(|&sums| self.voting.vote(sums)).collect();
+            let tree = self.with_votes(bare, votes)?;
+            Ok(Some((Grown { tree, worth: climbed.worth }, addresses)))
+        };
+        let grown = each_awake((0..classes).collect(), grow).into_iter().collect::<Result<Vec<_>>>()?;
         let grown: Vec<(Grown, Vec<u16>)> = grown.into_iter().flatten().collect();
         let votes: Vec<(&VoteTree, &[u16])> =
             grown.iter().map(|(grown, addresses)| (&grown.tree, &addresses[..])).collect();
@@ -218,9 +214,8 @@ impl Booster<'_> {
             _ => self.plan.sample.min(easy_sample(state.labels.len())),
         };
         let focus = if state.easy == Some(false) { &Focus::default() } else { &self.focus };
-        let mut pulls = state.pulls(margin, focus);
-        pulls.iter_mut().zip(among).for_each(|(pull, &among)| *pull *= u32::from(among));
-        draw(&pulls, &state.gradients[margin], size, stream)
+        let gradients = &state.gradients[margin];
+        draw(state.pulls(gradients, focus, among), gradients, size, stream)
     }
 
     /// The words of columns that trees choose from.
@@ -260,9 +255,8 @@ impl Booster<'_> {
                 let mut inside = vec![false; classes];
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
                 let gradients = reading.group_gradients(&inside);
-                let sizes = gradients.iter().map(|gradient| gradient.unsigned_abs().min(ONE));
-                let pulls = reading.weighted(sizes.map(|size| self.focus.of(size)));
-                let picks = draw(&pulls, &gradients, self.plan.sample, &mut stream);
+                let pulls = reading.pulls(&gradients, &self.focus, &[]);
+                let picks = draw(pulls, &gradients, self.plan.sample, &mut stream);
                 let Some(sample) = self.gather(&self.choose(&mut stream), &picks)? else { return Ok(None) };
                 self.climb(&sample, reading, &mut stream).map(Some)
             })
@@ -270,7 +264,7 @@ impl Booster<'_> {
         let mut grown = Vec::new();
         for climbed in climbed.into_iter().flatten() {
             let bare = self.bare(&climbed, 0)?;
-            let addresses = state.addresses(&bare, self.kernels);
+            let addresses = state.addresses(&bare);
             let count = bare.votes().len();
             let reading = &*state;
             let summand = Summand { addresses: &addresses, count, climbed: &[] };

@@ -5,11 +5,14 @@ use std::cell::Cell;
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::bits::kernels::{BLOCKS, Kernels};
-use crate::bits::{
-    AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, transpose_block, words_for,
-};
+use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
+use crate::bits::{AlignedWords, BLOCK_WORDS, WORD_BITS, padded_words_for, words_for};
+use crate::circuit::Wide;
+use crate::pool::each_awake;
 use crate::random::Stream;
+
+/// Words of columns that are transposed before the next columns are: what is made for them fits in the first-level cache.
+const PIECE_BANDS: usize = 64;
 
 /// All rows, packed by words of columns, so that any of them can be gathered quickly.
 ///
@@ -30,28 +33,42 @@ pub(super) struct Rows {
 
 impl Rows {
     /// For trees that get to see at most so many words of a row.
-    pub(super) fn new(bits: BitView<'_>, wanted: usize, stream: &mut Stream) -> Result<Self> {
-        let width = words_for(bits.columns());
+    pub(super) fn new(wide: Wide<'_>, wanted: usize, kernels: Kernels, stream: &mut Stream) -> Result<Self> {
+        let width = words_for(wide.columns());
         let side = if width <= wanted { width } else { 1 };
-        let bands = words_for(bits.rows());
+        let bands = words_for(wide.bits.rows());
         let rows = bands * WORD_BITS;
-        let mut columns: Vec<u32> = (0..bits.columns() as u32).collect();
+        let mut columns: Vec<u32> = (0..wide.columns() as u32).collect();
         stream.shuffle(&mut columns);
         let mut words = AlignedWords::zeros(width.saturating_mul(rows))?;
-        let bands_of_words = words.par_chunks_mut(WORD_BITS * side).with_min_len(64).enumerate();
-        bands_of_words.for_each(|(place, out)| {
-            let (first, band) = (place / bands * side, place % bands);
-            let mut block = [0u64; WORD_BITS];
-            for word in 0..side {
-                let columns = columns[(first + word) * WORD_BITS..].iter().take(WORD_BITS);
-                block.fill(0);
-                block
-                    .iter_mut()
-                    .zip(columns)
-                    .for_each(|(to, &column)| *to = bits.column(column as usize)[band]);
-                transpose_block(&mut block);
-                block.iter().zip(out.chunks_exact_mut(side)).for_each(|(&row, out)| out[word] = row);
-            }
+        // The words that lie side by side, each with its columns, and of these some rows.
+        let groups = words.par_chunks_mut(rows * side).zip(columns.par_chunks(WORD_BITS * side));
+        groups.for_each(|(words, columns)| {
+            let pieces = words.par_chunks_mut(PIECE_BANDS * WORD_BITS * side).enumerate();
+            pieces.for_each_init(
+                || vec![0; WORD_BITS * PIECE_BANDS],
+                |made, (piece, words)| {
+                    let first = piece * PIECE_BANDS;
+                    let bands = PIECE_BANDS.min(bands - first);
+                    for (word, columns) in columns.chunks(WORD_BITS).enumerate() {
+                        for (&column, made) in columns.iter().zip(made.chunks_exact_mut(PIECE_BANDS)) {
+                            wide.fill(column, first, kernels, &mut made[..bands]);
+                        }
+                        made[columns.len() * PIECE_BANDS..].fill(0);
+                        for band in (0..bands).step_by(BLOCKS) {
+                            let mut blocks: Blocks = std::array::from_fn(|column| {
+                                std::array::from_fn(|block| made[column * PIECE_BANDS + band + block])
+                            });
+                            kernels.transpose(&mut blocks);
+                            let rows = words[band * WORD_BITS * side..].chunks_mut(WORD_BITS * side);
+                            for (block, rows) in rows.take(BLOCKS).enumerate() {
+                                let rows = rows.chunks_exact_mut(side).zip(&blocks);
+                                rows.for_each(|(row, blocks)| row[word] = blocks[block]);
+                            }
+                        }
+                    }
+                },
+            );
         });
         Ok(Self { words, rows, width, side, columns })
     }
@@ -123,6 +140,7 @@ impl Sample {
             rest = others;
         }
         groups.into_par_iter().for_each(|(chosen, words)| {
+            let rows = &all.words[..];
             // The blocks of the rows that make a line of every column: lines are written whole, the padding with them.
             let mut bands = [[[0; BLOCKS]; WORD_BITS]; BLOCK_WORDS];
             // Where fewer words are left than blocks, the first stands in for those missing.
@@ -135,7 +153,9 @@ impl Sample {
                         let (picks, others) = left.split_at(left.len().min(WORD_BITS));
                         left = others;
                         for (to, &row) in blocks.iter_mut().zip(picks) {
-                            *to = from.map(|place| all.words[place + row as usize * all.side]);
+                            for (to, &place) in to.iter_mut().zip(&from) {
+                                *to = rows[place + row as usize * all.side];
+                            }
                         }
                         blocks[picks.len()..].fill([0; BLOCKS]);
                         if !picks.is_empty() {
@@ -146,8 +166,8 @@ impl Sample {
                     let mut columns = words.chunks_exact_mut(stride);
                     for (block, &word) in chosen.iter().enumerate() {
                         for (i, column) in columns.by_ref().take(width(word)).enumerate() {
-                            let line = bands.each_ref().map(|blocks| blocks[i][block]);
-                            column[at..at + BLOCK_WORDS].copy_from_slice(&line);
+                            let line = &mut column[at..at + BLOCK_WORDS];
+                            line.iter_mut().zip(&bands).for_each(|(to, blocks)| *to = blocks[i][block]);
                         }
                     }
                 }
@@ -188,36 +208,94 @@ thread_local! {
     static SPARE: Cell<AlignedWords> = const { Cell::new(AlignedWords::empty()) };
 }
 
+/// What some neighbouring rows are drawn by.
+pub(super) struct Pulls {
+    pub(super) first: usize,
+    pub(super) pulls: Vec<u32>,
+    pub(super) total: u64,
+}
+
 /// Draws `size` rows, or one less, in proportion to their pull, systematically: evenly spaced along the running sum of
 /// the pulls, from a random start. Those whose gradient is above zero are of class 1 of the sample.
-pub(super) fn draw(pulls: &[u32], gradients: &[i32], size: usize, stream: &mut Stream) -> [Vec<u32>; 2] {
-    let total: u64 = pulls.iter().map(|&pull| u64::from(pull)).sum();
-    let mut picks = [const { Vec::new() }; 2];
+pub(super) fn draw(parts: Vec<Pulls>, gradients: &[i32], size: usize, stream: &mut Stream) -> [Vec<u32>; 2] {
+    let total: u64 = parts.iter().map(|part| part.total).sum();
     if total == 0 {
-        return picks;
+        return [const { Vec::new() }; 2];
     }
     // Draws before a place on the running sum are the place times `scale`, in units of 2^-36.
     let shift = (64 - total.leading_zeros()).saturating_sub(36);
     let scale = ((size as u128) << 36) / (u128::from(total >> shift) + 1);
     let (scale, start) = (scale as u64, stream.bits() >> 28);
-    let mut counts = [0usize; 2];
-    picks = [const { Vec::new() }; 2].map(|_: Vec<u32>| vec![0; size + 2]);
-    let (mut sum, mut before) = (0u64, 0u64);
-    for (row, (&pull, &gradient)) in pulls.iter().zip(gradients).enumerate() {
-        sum += u64::from(pull);
-        let drawn = ((sum >> shift) * scale + start) >> 36;
-        let times = (drawn - before) as usize;
-        before = drawn;
-        // Rows drawn never, once or twice are all alike to the processor.
-        let class = usize::from(gradient > 0);
-        let (picks, count) = (&mut picks[class], &mut counts[class]);
-        picks[*count] = row as u32;
-        picks[*count + 1] = row as u32;
-        if times > 2 {
-            picks[*count + 2..*count + times].fill(row as u32);
+    let up_to = |sum: u64| ((sum >> shift) * scale + start) >> 36;
+    let sums = parts.iter().scan(0, |sum, part| Some(std::mem::replace(sum, *sum + part.total)));
+    let sums: Vec<u64> = sums.collect();
+    let drawn = each_awake(sums.into_iter().zip(parts).collect(), |(begun, part): (u64, Pulls)| {
+        let (mut sum, mut before) = (begun, up_to(begun));
+        // Room for both classes, a little more than all: those of class 1 from the middle on.
+        let room = (up_to(begun + part.total) - before) as usize + 2;
+        let mut drawn = vec![0u32; 2 * room];
+        let (mut zeros, mut ones) = (0, room);
+        for (row, (&pull, &gradient)) in (part.first..).zip(part.pulls.iter().zip(&gradients[part.first..])) {
+            sum += u64::from(pull);
+            let now = up_to(sum);
+            let times = (now - before) as usize;
+            before = now;
+            // Rows of either class, drawn never, once or twice, are all alike to the processor.
+            let is_one = usize::from(gradient > 0).wrapping_neg();
+            let at = zeros ^ ((zeros ^ ones) & is_one);
+            drawn[at] = row as u32;
+            drawn[at + 1] = row as u32;
+            if times > 2 {
+                drawn[at + 2..at + times].fill(row as u32);
+            }
+            zeros += times & !is_one;
+            ones += times & is_one;
         }
-        *count += times;
+        [drawn[..zeros].to_vec(), drawn[room..ones].to_vec()]
+    });
+    let both = drawn.into_iter().reduce(|mut all, part| {
+        all.iter_mut().zip(part).for_each(|(all, part)| all.extend(part));
+        all
+    });
+    both.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::random::Purpose;
+
+    proptest! {
+        /// Rows are drawn the same however they are shared out, about as often as their pull says.
+        #[test]
+        fn parts_are_drawn_from_as_one(rows in 1usize..500, part in 1usize..200, size in 1usize..400, seed: u64) {
+            let mut stream = Stream::new(seed, Purpose::Sample, 0);
+            let pulls: Vec<u32> = (0..rows).map(|_| stream.below(1 << 24).saturating_sub(1 << 22)).collect();
+            let gradients: Vec<i32> = (0..rows).map(|_| if stream.below(2) == 1 { 5 } else { -5 }).collect();
+            let drawn = |part: usize| {
+                let parts = pulls.chunks(part).enumerate().map(|(number, pulls)| Pulls {
+                    first: number * part,
+                    pulls: pulls.to_vec(),
+                    total: pulls.iter().map(|&pull| u64::from(pull)).sum(),
+                });
+                draw(parts.collect(), &gradients, size, &mut Stream::new(seed, Purpose::Sample, 1))
+            };
+            let picks = drawn(rows);
+            prop_assert_eq!(&picks, &drawn(part));
+            let total: u64 = pulls.iter().map(|&pull| u64::from(pull)).sum();
+            let count = picks[0].len() + picks[1].len();
+            prop_assert!(total == 0 && count == 0 || total > 0 && (count == size || count + 1 == size));
+            for (class, picks) in picks.iter().enumerate() {
+                prop_assert!(picks.is_sorted());
+                for picks in picks.chunk_by(|a, b| a == b) {
+                    let row = picks[0] as usize;
+                    prop_assert_eq!(gradients[row] > 0, class == 1);
+                    let expected = size as f64 * f64::from(pulls[row]) / total as f64;
+                    prop_assert!((picks.len() as f64 - expected).abs() < 1.01);
+                }
+            }
+        }
     }
-    picks.iter_mut().zip(counts).for_each(|(picks, count)| picks.truncate(count));
-    picks
 }

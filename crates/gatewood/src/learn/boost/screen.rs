@@ -73,6 +73,7 @@ mod tests {
     use super::super::sample::Rows;
     use super::*;
     use crate::bits::{BitMatrix, reference};
+    use crate::circuit::Wide;
     use crate::random::{Purpose, Stream};
 
     proptest! {
@@ -87,7 +88,8 @@ mod tests {
             let bits: Vec<bool> = (0..rows * columns).map(|_| stream.below(3) == 0).collect();
             let bits = BitMatrix::from_bools(columns, &bits).unwrap();
             let kernels = Kernels::best();
-            let all = Rows::new(bits.view(), 1, &mut stream).unwrap();
+            let wide = Wide { bits: bits.view(), spans: &[] };
+            let all = Rows::new(wide, 1, kernels, &mut stream).unwrap();
             let picks = [0, 1].map(|class| (0..rows as u32).filter(|row| row % 2 == class).collect::<Vec<u32>>());
             let sample = Sample::gather(&all, &[0], &picks, kernels).unwrap();
             // What a gate over these columns of the sample counts.

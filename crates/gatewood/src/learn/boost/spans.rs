@@ -1,21 +1,19 @@
 //! Learning a grove over columns and the spans of them.
 //!
-//! Spans are written out as columns, trees are learned over all, and the spans that no tree reads are dropped again.
+//! Trees are learned over all spans there are, as columns after the others; a grove has those that its trees read.
 
-use std::collections::HashMap;
-use std::time::Instant;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use super::fit::{GroveFit, Task, fit};
 use super::settings::GroveSettings;
 use super::state::Examples;
+use crate::Result;
 use crate::bits::kernels::Kernels;
 use crate::bits::{BitView, WORD_BITS};
-use crate::circuit::{Grove, Span, VoteTree, widen};
+use crate::circuit::{Grove, Span, VoteTree};
 use crate::learn::Observer;
-use crate::pool::in_pool;
-use crate::{Error, Result};
 
 /// [`fit_grove`](super::fit_grove) for trees that may read spans besides the columns; the grove has those they read.
 ///
@@ -49,53 +47,18 @@ pub fn fit_grove_with_spans(
     settings: &GroveSettings,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
-    let begun = Instant::now();
-    let (bits, kernels) = (train.bits.columns(), Kernels::best());
-    let own = start.map_or(&[][..], Grove::spans);
-    // What does not fit is told there, too.
-    let fits = validation.is_none_or(|held| held.bits.columns() == bits)
-        && start.is_none_or(|start| start.inputs() == bits);
-    if spans.is_empty() && own.is_empty() || !fits {
-        return fit(&Task { train, bits, classes, validation, start }, settings, observer, kernels);
+    fit(Task { train, spans, classes, validation, start }, settings, observer, Kernels::best())
+}
+
+/// The spans that trees may read: those that are not the same for all rows, and those of the start. These are where they
+/// were when it was learned, if they are given again.
+pub(super) fn candidates(bits: BitView<'_>, spans: Vec<Span>, start: Option<&Grove>) -> Vec<Span> {
+    let mut all = telling(bits, spans);
+    if let Some(start) = start {
+        let known: HashSet<Span> = all.iter().cloned().collect();
+        all.extend(start.spans().iter().filter(|span| !known.contains(span)).cloned());
     }
-    if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= bits) {
-        return Err(Error::data(format!("a span reads column {column} of {bits}")));
-    }
-    let widened =
-        |examples: &Examples<'_>, spans: &[Span]| in_pool(settings.threads, || widen(examples.bits, spans));
-    // Those of the start are where they were when it was learned, if they are given again.
-    let mut all = in_pool(settings.threads, || Ok(telling(train.bits, spans)))?;
-    let mut places: HashMap<Span, usize> = all.iter().cloned().zip(bits..).collect();
-    for span in own.iter().filter(|span| !places.contains_key(span)) {
-        all.push(span.clone());
-    }
-    places.extend(all.iter().cloned().zip(bits..));
-    let wide = widened(train, &all)?;
-    let train = Examples { bits: wide.view(), ..*train };
-    let held = validation.map(|held| widened(held, &all)).transpose()?;
-    let validation =
-        validation.zip(held.as_ref()).map(|(held, bits)| Examples { bits: bits.view(), ..*held });
-    let start = start.map(|start| {
-        let place = |leaf: u32| start.span(leaf).map_or(leaf, |span| places[span] as u32);
-        let trees = start.trees().iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?;
-        Grove::new(wide.columns(), start.classes(), start.bias().to_vec(), start.unit(), trees)
-    });
-    let start = start.transpose()?;
-    let task = Task { train: &train, bits, classes, validation: validation.as_ref(), start: start.as_ref() };
-    // Writing spans out is part of the time there is.
-    let left = |seconds: f64| {
-        if seconds > 0.0 { (seconds - begun.elapsed().as_secs_f64()).max(1e-3) } else { seconds }
-    };
-    let budget_seconds = settings.budget_seconds.map(left);
-    let mut learned = fit(&task, &GroveSettings { budget_seconds, ..settings.clone() }, observer, kernels)?;
-    learned.plan.budget_seconds = settings.budget_seconds;
-    learned.grove = with_spans(&learned.grove, bits, &all)?;
-    let shares = learned.importance.split_off(bits);
-    for (span, share) in all.iter().zip(shares) {
-        let share = share / span.columns().len() as f64;
-        span.columns().iter().for_each(|&column| learned.importance[column as usize] += share);
-    }
-    Ok(learned)
+    all
 }
 
 /// Those of some spans that are not the same for all rows.
@@ -119,22 +82,31 @@ fn telling(bits: BitView<'_>, spans: Vec<Span>) -> Vec<Span> {
     spans.into_par_iter().filter(is_telling).collect()
 }
 
-/// A grove over columns and spans written out, as one of spans: those that trees read.
-fn with_spans(grove: &Grove, inputs: usize, spans: &[Span]) -> Result<Grove> {
-    let mut read: Vec<u32> = grove.trees().iter().flat_map(VoteTree::leaves).copied().collect();
+/// The trees of a grove, its spans being among others.
+pub(super) fn trees_among(grove: &Grove, spans: &[Span]) -> Result<Vec<VoteTree>> {
+    let places: HashMap<&Span, u32> = spans.iter().zip(grove.inputs() as u32..).collect();
+    let place = |leaf: u32| grove.span(leaf).map_or(leaf, |span| places[span]);
+    grove.trees().iter().map(|tree| renumbered(tree, place)).collect()
+}
+
+/// A grove of trees that read some of the spans given: it has those.
+pub(super) fn grove_of(
+    inputs: usize,
+    spans: &[Span],
+    classes: usize,
+    bias: Vec<i32>,
+    unit: f64,
+    trees: &[VoteTree],
+) -> Result<Grove> {
+    let mut read: Vec<u32> = trees.iter().flat_map(VoteTree::leaves).copied().collect();
     read.retain(|&column| column as usize >= inputs);
     read.sort_unstable();
     read.dedup();
     let places: HashMap<u32, u32> = read.iter().copied().zip(inputs as u32..).collect();
     let place = |leaf: u32| *places.get(&leaf).unwrap_or(&leaf);
-    Grove::with_spans(
-        inputs,
-        read.iter().map(|&column| spans[column as usize - inputs].clone()).collect(),
-        grove.classes(),
-        grove.bias().to_vec(),
-        grove.unit(),
-        grove.trees().iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?,
-    )
+    let read = read.iter().map(|&column| spans[column as usize - inputs].clone()).collect();
+    let trees = trees.iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?;
+    Grove::with_spans(inputs, read, classes, bias, unit, trees)
 }
 
 /// A tree that reads other columns.

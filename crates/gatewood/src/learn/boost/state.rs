@@ -5,10 +5,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::focus::Focus;
-use super::link::{Link, ONE, POINT};
+use super::link::Link;
+use super::sample::Pulls;
 use crate::bits::BitView;
-use crate::bits::kernels::Kernels;
-use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, add_votes, in_pieces};
+use crate::bits::kernels::{Kernels, Sums};
+use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, Wide, add_votes, in_pieces};
+use crate::pool::each_awake;
 
 /// Rows with their labels.
 #[derive(Debug, Clone, Copy)]
@@ -27,31 +29,19 @@ pub(super) const WEIGHT_ONE: u32 = 1 << 8;
 /// What a row the tree was climbed on counts for in the votes, beside rows kept apart: one part in so many.
 const CLIMBED_PART: i64 = 4;
 
-/// Rows whose probabilities, none below 2^-[`POINT`], are multiplied before a logarithm is taken.
-const LOG_ROWS: usize = 32;
-
-/// Rows whose votes are one piece of work, for one thread: many enough to be worth handing out.
+/// Rows whose votes are made at a time: what is known of them stays in the first-level cache.
 const PIECE_ROWS: usize = 1024;
 
-/// Gradient and curvature, summed over the rows of one address.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sums {
-    pub(super) gradient: i64,
-    pub(super) curvature: i64,
-}
-
-impl Sums {
-    #[inline]
-    fn add(&mut self, gradient: i32, weight: i64) {
-        let size = u64::from(gradient.unsigned_abs());
-        self.gradient += i64::from(gradient) * weight;
-        self.curvature += ((size * (u64::from(ONE) - size)) >> POINT) as i64 * weight;
-    }
-}
+/// Rows whose votes are worth handing to another thread, and how many times one is handed some.
+const PART_ROWS: usize = 4096;
+const PARTS_A_THREAD: usize = 4;
 
 /// Adds up what was summed over some rows and over others.
 fn add_sums(sums: Option<Vec<Sums>>, others: Option<Vec<Sums>>) -> Option<Vec<Sums>> {
-    let (Some(mut sums), Some(others)) = (sums.clone(), &others) else { return sums.or(others) };
+    let (mut sums, others) = match (sums, others) {
+        (Some(sums), Some(others)) => (sums, others),
+        (sums, others) => return sums.or(others),
+    };
     for (sum, other) in sums.iter_mut().zip(others) {
         sum.gradient += other.gradient;
         sum.curvature += other.curvature;
@@ -70,34 +60,41 @@ pub(super) struct Summand<'a> {
 }
 
 impl Summand<'_> {
-    /// The sums over some rows, given the gradients of these and the weights of all.
-    fn sums(&self, gradients: &[i32], weights: &[u32], range: Range<usize>) -> Vec<Sums> {
+    /// The same for some of the rows.
+    fn part(&self, rows: Range<usize>) -> Summand<'_> {
+        let climbed = self.climbed.get(rows.clone()).unwrap_or_default();
+        Summand { addresses: &self.addresses[rows], count: self.count, climbed }
+    }
+
+    /// The sums over the rows.
+    fn sums(&self, kernels: Kernels, gradients: &[i32], weights: Option<&[u32]>) -> Vec<Sums> {
         let mut sums = vec![Sums::default(); self.count];
-        let rows = gradients.iter().zip(&self.addresses[range.clone()]);
-        match (weights.get(range.clone()), self.climbed.get(range)) {
-            (None, None) => rows.for_each(|(&gradient, &address)| {
-                sums[address as usize].add(gradient, WEIGHT_ONE.into());
-            }),
-            (Some(weights), None) => rows.zip(weights).for_each(|((&gradient, &address), &weight)| {
-                sums[address as usize].add(gradient, weight.into());
-            }),
-            (weights, Some(climbed)) => {
-                for (i, ((&gradient, &address), &climbed)) in rows.zip(climbed).enumerate() {
-                    let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
-                    let weight = if climbed { weight / CLIMBED_PART } else { weight };
-                    sums[address as usize].add(gradient, weight);
-                }
-            }
+        if weights.is_none() && self.climbed.is_empty() {
+            kernels.sum(self.addresses, gradients, &mut sums);
+            sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
+            return sums;
+        }
+        for (i, (&gradient, &address)) in gradients.iter().zip(self.addresses).enumerate() {
+            let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
+            let part = if self.climbed.get(i) == Some(&true) { CLIMBED_PART } else { 1 };
+            sums[address as usize].add(gradient, weight / part);
         }
         sums
     }
 }
 
+/// How many of some rows a thread has at a time, whole pieces: all where they are not worth sharing.
+fn part_rows(rows: usize) -> usize {
+    let parts = (rows / PART_ROWS).clamp(1, PARTS_A_THREAD * rayon::current_num_threads());
+    rows.div_ceil(parts).next_multiple_of(PIECE_ROWS).max(PIECE_ROWS)
+}
+
 /// The margins of all rows of a set, and what follows from them.
 #[derive(Debug)]
 pub(super) struct State<'a> {
-    pub(super) bits: BitView<'a>,
+    pub(super) wide: Wide<'a>,
     pub(super) labels: &'a [u32],
+    kernels: Kernels,
     /// What each row counts for, in fixed point; empty for one each.
     pub(super) weights: Vec<u32>,
     /// One list a margin.
@@ -113,52 +110,63 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     pub(super) fn new(
-        examples: &Examples<'a>,
+        wide: Wide<'a>,
+        labels: &'a [u32],
         weights: Vec<u32>,
         margins: Vec<Vec<i32>>,
         link: &Link,
+        kernels: Kernels,
     ) -> Self {
         let gradients = margins.iter().map(|margins| vec![0; margins.len()]).collect();
-        let uses = vec![0; examples.bits.columns()];
-        let mut state = Self {
-            bits: examples.bits,
-            labels: examples.labels,
-            weights,
-            margins,
-            gradients,
-            uses,
-            easy: None,
-        };
+        let uses = vec![0; wide.columns()];
+        let mut state = Self { wide, labels, kernels, weights, margins, gradients, uses, easy: None };
         state.vote(&[], link);
         state
     }
 
     /// Adds the votes of trees, given the address of every row in each, and brings the gradients up to date.
     pub(super) fn vote(&mut self, trees: &[(&VoteTree, &[u16])], link: &Link) {
-        self.vote_and_sum(trees, link, None);
-    }
-
-    /// As [`State::vote`]; then gives [`State::sums`] of the first margin for the next tree, while the rows are at hand.
-    pub(super) fn vote_and_sum(
-        &mut self,
-        trees: &[(&VoteTree, &[u16])],
-        link: &Link,
-        next: Option<&Summand<'_>>,
-    ) -> Vec<Sums> {
-        let (labels, weights) = (self.labels, &self.weights[..]);
         let pieces = in_pieces(&mut self.margins, PIECE_ROWS).into_par_iter();
         let pieces = pieces.zip(in_pieces(&mut self.gradients, PIECE_ROWS));
-        let sums = pieces.zip(labels.par_chunks(PIECE_ROWS)).enumerate().map(
-            |(piece, ((mut margins, mut gradients), labels))| {
-                let rows = piece * PIECE_ROWS..piece * PIECE_ROWS + labels.len();
-                for &(tree, addresses) in trees {
-                    add_votes(tree, &addresses[rows.clone()], &mut margins);
+        let pieces = pieces.zip(self.labels.par_chunks(PIECE_ROWS)).enumerate();
+        pieces.for_each(|(piece, ((mut margins, mut gradients), labels))| {
+            let rows = piece * PIECE_ROWS..piece * PIECE_ROWS + labels.len();
+            for &(tree, addresses) in trees {
+                add_votes(tree, &addresses[rows.clone()], &mut margins);
+            }
+            link.gradients(&margins, labels, &mut gradients);
+        });
+    }
+
+    /// Two classes: adds the votes of a tree, given the address of every row, and brings the gradients up to date; then
+    /// sums them for the next tree, while the rows are at hand.
+    pub(super) fn vote_and_sum(
+        &mut self,
+        voter: Option<(&VoteTree, &[u16])>,
+        next: Option<Summand<'_>>,
+        link: &Link,
+    ) -> Vec<Sums> {
+        let (labels, kernels, weights) = (self.labels, self.kernels, &self.weights[..]);
+        let rows = part_rows(labels.len());
+        let both = self.margins[0].chunks_mut(rows).zip(self.gradients[0].chunks_mut(rows));
+        let parts = both.enumerate().map(|(part, both)| (part * rows, both)).collect();
+        let sums = each_awake(parts, |(start, (margins, gradients)): (usize, (&mut [i32], &mut [i32]))| {
+            let mut sums = None;
+            let pieces = margins.chunks_mut(PIECE_ROWS).zip(gradients.chunks_mut(PIECE_ROWS));
+            for (first, (margins, gradients)) in (start..).step_by(PIECE_ROWS).zip(pieces) {
+                let rows = first..first + margins.len();
+                if let Some((tree, addresses)) = voter {
+                    let tree = (tree, &addresses[rows.clone()]);
+                    link.vote(kernels, tree, &labels[rows.clone()], margins, gradients);
                 }
-                link.gradients(&margins, labels, &mut gradients);
-                next.map(|next| next.sums(gradients[0], weights, rows))
-            },
-        );
-        sums.reduce(|| None, add_sums).unwrap_or_default()
+                if let Some(next) = &next {
+                    let here = next.part(rows.clone()).sums(kernels, gradients, weights.get(rows));
+                    sums = add_sums(sums, Some(here));
+                }
+            }
+            sums
+        });
+        sums.into_iter().fold(None, add_sums).unwrap_or_default()
     }
 
     /// Adds the votes of a tree, and leaves the gradients as they are.
@@ -168,9 +176,23 @@ impl<'a> State<'a> {
         pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
     }
 
-    /// What each row is drawn by for a margin: by the size of its gradient, times what the row counts for.
-    pub(super) fn pulls(&self, margin: usize, focus: &Focus) -> Vec<u32> {
-        self.weighted(self.gradients[margin].iter().map(|gradient| focus.of(gradient.unsigned_abs())))
+    /// What each row is drawn by, given its gradient: by the size of that, times what the row counts for; nothing, where
+    /// it is not among those told.
+    pub(super) fn pulls(&self, gradients: &[i32], focus: &Focus, among: &[bool]) -> Vec<Pulls> {
+        let rows = part_rows(gradients.len());
+        let parts = gradients.chunks(rows).enumerate().map(|(part, gradients)| (part * rows, gradients));
+        each_awake(parts.collect(), |(first, gradients): (usize, &[i32])| {
+            let mut pulls = vec![0; gradients.len()];
+            self.kernels.pulls(gradients, focus.powers(), &mut pulls);
+            if let Some(weights) = self.weights.get(first..) {
+                let weigh = |pull: u32, weight: u32| ((u64::from(pull) * u64::from(weight)) >> 8) as u32;
+                pulls.iter_mut().zip(weights).for_each(|(pull, &weight)| *pull = weigh(*pull, weight));
+            }
+            let among = among.get(first..).unwrap_or_default();
+            pulls.iter_mut().zip(among).for_each(|(pull, &among)| *pull *= u32::from(among));
+            let total = pulls.iter().map(|&pull| u64::from(pull)).sum();
+            Pulls { first, pulls, total }
+        })
     }
 
     /// The gradient of each row for a group of classes taken as one, which `inside` names; above zero for rows inside.
@@ -182,22 +204,13 @@ impl<'a> State<'a> {
         sums
     }
 
-    /// Sizes of gradients, each times what the row counts for.
-    pub(super) fn weighted(&self, sizes: impl Iterator<Item = u32>) -> Vec<u32> {
-        if self.weights.is_empty() {
-            return sizes.collect();
-        }
-        let weigh = |(size, &weight): (u32, &u32)| ((u64::from(size) * u64::from(weight)) >> 8) as u32;
-        sizes.zip(&self.weights).map(weigh).collect()
-    }
-
     /// The root address of every row.
-    pub(super) fn addresses(&self, tree: &VoteTree, kernels: Kernels) -> Vec<u16> {
+    pub(super) fn addresses(&self, tree: &VoteTree) -> Vec<u16> {
         let mut addresses = vec![0u16; self.labels.len()];
         addresses.par_chunks_mut(CHUNK_ROWS).enumerate().for_each_init(
             Scratch::default,
             |scratch, (chunk, addresses)| {
-                tree.addresses(self.bits, chunk * CHUNK_ROWS, kernels, scratch, addresses);
+                tree.addresses(self.wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
             },
         );
         addresses
@@ -208,7 +221,8 @@ impl<'a> State<'a> {
         let gradients = self.gradients[margin].par_chunks(CHUNK_ROWS).enumerate();
         let sums = gradients.map(|(chunk, gradients)| {
             let start = chunk * CHUNK_ROWS;
-            Some(summand.sums(gradients, &self.weights, start..start + gradients.len()))
+            let rows = start..start + gradients.len();
+            Some(summand.part(rows.clone()).sums(self.kernels, gradients, self.weights.get(rows)))
         });
         sums.reduce(|| None, add_sums).unwrap_or_default()
     }
@@ -225,33 +239,31 @@ impl<'a> State<'a> {
     pub(super) fn judge(&self) -> (f64, f64) {
         let chunks = self.labels.par_chunks(CHUNK_ROWS).enumerate();
         let judge = |(chunk, labels): (usize, &[u32])| {
-            let first = chunk * CHUNK_ROWS;
-            let (mut wrong, mut loss) = (0u64, 0i64);
-            for (part, labels) in labels.chunks(LOG_ROWS).enumerate() {
-                // One logarithm for many rows: that of the product of their probabilities.
-                let mut product = 1.0;
-                for (i, &label) in labels.iter().enumerate() {
-                    let row = first + part * LOG_ROWS + i;
-                    let label = label as usize;
-                    let (said, gradient) = match (&self.margins[..], &self.gradients[..]) {
-                        ([margins], [gradients]) => (usize::from(margins[row] > 0), gradients[row]),
-                        (margins, gradients) => {
-                            let best = |best: usize, class: usize| {
-                                if margins[class][row] > margins[best][row] { class } else { best }
-                            };
-                            ((1..margins.len()).fold(0, best), gradients[label][row])
-                        }
-                    };
-                    wrong += u64::from(said != label);
-                    product *= f64::from(ONE - gradient.unsigned_abs()) * (1.0 / ONE as f64);
+            let rows = chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + labels.len();
+            let (wrong, log) = match (&self.margins[..], &self.gradients[..]) {
+                ([margins], [gradients]) => {
+                    let (margins, gradients) = (&margins[rows.clone()], &gradients[rows]);
+                    let is_wrong = |(&margin, &gradient): (&i32, &i32)| (margin > 0) != (gradient > 0);
+                    let wrong = margins.iter().zip(gradients).filter(|&row| is_wrong(row)).count();
+                    (wrong, self.kernels.log_likelihood(gradients))
                 }
-                // In fixed point, so that the sum does not depend on its order.
-                loss -= (libm::log(product) * f64::from(1 << 20)) as i64;
-            }
-            (wrong, loss)
+                (margins, gradients) => {
+                    let best = |row: usize| {
+                        (1..margins.len()).fold(0, |best, class| {
+                            if margins[class][row] > margins[best][row] { class } else { best }
+                        })
+                    };
+                    let rows = || rows.clone().zip(labels.iter().map(|&label| label as usize));
+                    let own: Vec<i32> = rows().map(|(row, label)| gradients[label][row]).collect();
+                    let wrong = rows().filter(|&(row, label)| best(row) != label).count();
+                    (wrong, self.kernels.log_likelihood(&own))
+                }
+            };
+            // In fixed point, so that the sum does not depend on its order.
+            (wrong as u64, (log * f64::from(1 << 20)) as i64)
         };
-        let (wrong, loss) = chunks.map(judge).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let (wrong, log) = chunks.map(judge).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
         let rows = self.labels.len().max(1) as f64;
-        (wrong as f64 / rows, loss as f64 / f64::from(1 << 20) / rows)
+        (wrong as f64 / rows, -log as f64 / f64::from(1 << 20) / rows)
     }
 }

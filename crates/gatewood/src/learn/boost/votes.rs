@@ -1,7 +1,7 @@
 //! From sums of gradients to votes.
 
 use super::link::{MAX_STEP, POINT};
-use super::state::Sums;
+use crate::bits::kernels::Sums;
 
 /// How votes are made.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,244 @@
+//! What boosting does with every row of two classes: votes become gradients, and these are summed address by address.
+//!
+//! Gradients are in fixed point, [`POINT`] bits after the point, and less than one in size. All sums are of integers, so
+//! every level gives the same.
+
+use super::levels;
+use super::vector::Vector;
+
+/// Bits after the point of probabilities, gradients and curvatures.
+pub(crate) const POINT: u32 = 24;
+
+/// Sizes of gradients are told apart by their first bits: so many after the highest.
+pub(crate) const FIRST_BITS: u32 = 6;
+
+/// Addresses up to which rows are summed for each address in turn, many at once, and not one by one.
+const FEW_ADDRESSES: usize = 8;
+
+/// Rows whose sums fit in 32 bits.
+const BLOCK: usize = 64;
+
+/// Numbers that are multiplied side by side.
+const LANES: usize = 8;
+
+/// Factors of a lane, each at most 2^[`POINT`], whose product is far from the largest number there is.
+const FACTORS: usize = 32;
+
+/// Gradient and curvature, summed over the rows of one address.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) gradient: i64,
+    pub(crate) curvature: i64,
+}
+
+impl Sums {
+    /// Adds what one row counts for.
+    #[inline]
+    pub(crate) fn add(&mut self, gradient: i32, weight: i64) {
+        self.gradient += i64::from(gradient) * weight;
+        self.curvature += i64::from(curvature(gradient)) * weight;
+    }
+
+    /// Takes every row so many times.
+    pub(crate) fn weigh(&mut self, weight: i64) {
+        self.gradient *= weight;
+        self.curvature *= weight;
+    }
+}
+
+levels! {
+    /// Adds votes to margins and looks their gradients up.
+    fn vote(
+        addresses: &[u16],
+        votes: &[i32],
+        logistic: &[u32],
+        labels: &[u32],
+        margins: &mut [i32],
+        gradients: &mut [i32]
+    ) = vote_generic
+}
+
+#[inline(always)]
+fn vote_generic<V: Vector>(
+    addresses: &[u16],
+    votes: &[i32],
+    logistic: &[u32],
+    labels: &[u32],
+    margins: &mut [i32],
+    gradients: &mut [i32],
+) {
+    assert!(votes.len().is_power_of_two() && logistic.len() % 2 == 1);
+    let (last, limit) = (votes.len() - 1, (logistic.len() / 2) as i32);
+    let rows = margins.iter_mut().zip(gradients).zip(addresses.iter().zip(labels));
+    for ((margin, gradient), (&address, &label)) in rows {
+        // SAFETY: the votes are a power of two, one more than `last`.
+        *margin += unsafe { *votes.get_unchecked(usize::from(address) & last) };
+        let place = ((*margin).clamp(-limit, limit) + limit) as usize;
+        // SAFETY: the place is at most twice the limit, and the table has one entry more than that.
+        let probability = unsafe { *logistic.get_unchecked(place) };
+        *gradient = (label << POINT) as i32 - probability as i32;
+    }
+}
+
+levels! {
+    /// Adds the gradient and curvature of every row to those of its address.
+    fn sum(addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) = sum_generic
+}
+
+#[inline(always)]
+fn sum_generic<V: Vector>(addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) {
+    let whole = if sums.len() <= FEW_ADDRESSES { addresses.len() / BLOCK * BLOCK } else { 0 };
+    let (blocks, rest) = (&addresses[..whole], &addresses[whole..]);
+    for (addresses, gradients) in blocks.chunks_exact(BLOCK).zip(gradients.chunks_exact(BLOCK)) {
+        let mut here = [0i32; BLOCK];
+        let mut curvatures = [0i32; BLOCK];
+        for i in 0..BLOCK {
+            here[i] = i32::from(addresses[i]);
+            curvatures[i] = curvature(gradients[i]) as i32;
+        }
+        for (address, sums) in sums.iter_mut().enumerate() {
+            let (mut gradient, mut curvature) = (0, 0);
+            for i in 0..BLOCK {
+                let mask = -i32::from(here[i] == address as i32);
+                gradient += gradients[i] & mask;
+                curvature += curvatures[i] & mask;
+            }
+            sums.gradient += i64::from(gradient);
+            sums.curvature += i64::from(curvature);
+        }
+    }
+    for (&address, &gradient) in rest.iter().zip(&gradients[whole..]) {
+        sums[usize::from(address)].add(gradient, 1);
+    }
+}
+
+/// The second derivative of the loss that goes with a gradient.
+#[inline(always)]
+fn curvature(gradient: i32) -> u32 {
+    let size = gradient.unsigned_abs();
+    ((u64::from(size) * u64::from((1 << POINT) - size)) >> POINT) as u32
+}
+
+levels! {
+    /// What rows are drawn by, given their gradients.
+    fn pulls(gradients: &[i32], powers: &[u32], out: &mut [u32]) = pulls_generic
+}
+
+#[inline(always)]
+fn pulls_generic<V: Vector>(gradients: &[i32], powers: &[u32], out: &mut [u32]) {
+    let rows = out.iter_mut().zip(gradients).map(|(out, gradient)| (out, gradient.abs().min(1 << POINT)));
+    let Some(last) = powers.len().checked_sub(1) else {
+        rows.for_each(|(out, size)| *out = size as u32);
+        return;
+    };
+    // A float has the place of the highest bit, and after it the bits that follow.
+    let first = |size: i32| (size as f32).to_bits() >> (f32::MANTISSA_DIGITS - 1 - FIRST_BITS);
+    for (out, size) in rows {
+        let place = first(size).saturating_sub(first(1)).min(last as u32);
+        // SAFETY: the place is at most that of the last power.
+        *out = unsafe { *powers.get_unchecked(place as usize) };
+    }
+}
+
+levels! {
+    /// The product of one less the size of each gradient, as a number of at least one and a power of two.
+    fn product(gradients: &[i32]) -> (f64, i64) = product_generic
+}
+
+#[inline(always)]
+fn product_generic<V: Vector>(gradients: &[i32]) -> (f64, i64) {
+    let mut lanes = [1.0f64; LANES];
+    let mut power = 0;
+    for gradients in gradients.chunks(LANES * FACTORS) {
+        let (whole, rest) = gradients.as_chunks::<LANES>();
+        for gradients in whole {
+            for (lane, gradient) in lanes.iter_mut().zip(gradients) {
+                *lane *= f64::from((1 << POINT) - gradient.abs());
+            }
+        }
+        for (lane, gradient) in lanes.iter_mut().zip(rest) {
+            *lane *= f64::from((1 << POINT) - gradient.abs());
+        }
+        power -= i64::from(POINT) * gradients.len() as i64;
+        for lane in &mut lanes {
+            let bits = lane.to_bits();
+            power += (bits >> 52) as i64 - 1023;
+            *lane = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
+        }
+    }
+    (lanes.iter().product(), power)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bits::kernels::{Kernels, Level};
+    use crate::random::{Purpose, Stream};
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn all_levels_do_what_is_done_row_by_row(rows in 0usize..700, bits in 1u32..7, limit in 1i32..3000, seed: u64) {
+            let mut stream = Stream::new(seed, Purpose::Sample, 0);
+            let mut below = |count: u32| stream.below(count);
+            let count = 1usize << bits;
+            let votes: Vec<i32> = (0..count).map(|_| below(256) as i32 - 128).collect();
+            let logistic: Vec<u32> = (0..=2 * limit).map(|_| 1 + below((1 << POINT) - 1)).collect();
+            let addresses: Vec<u16> = (0..rows).map(|_| below(count as u32) as u16).collect();
+            let labels: Vec<u32> = (0..rows).map(|_| below(2)).collect();
+            let before: Vec<i32> = (0..rows).map(|_| below(6000) as i32 - 3000).collect();
+
+            let margins: Vec<i32> =
+                before.iter().zip(&addresses).map(|(margin, &address)| margin + votes[address as usize]).collect();
+            let gradient = |(&margin, &label): (&i32, &u32)| {
+                let probability = logistic[(margin.clamp(-limit, limit) + limit) as usize];
+                label as i32 * (1 << POINT) - probability as i32
+            };
+            let gradients: Vec<i32> = margins.iter().zip(&labels).map(gradient).collect();
+            let mut sums = vec![Sums::default(); count];
+            let mut log = 0.0;
+            for (&gradient, &address) in gradients.iter().zip(&addresses) {
+                let size = i64::from(gradient.abs());
+                let sums = &mut sums[address as usize];
+                sums.gradient += i64::from(gradient);
+                sums.curvature += (size * ((1 << POINT) - size)) >> POINT;
+                log += (1.0 - size as f64 / f64::from(1 << POINT)).ln();
+            }
+
+            let mut logs = Vec::new();
+            for kernels in Level::available().into_iter().filter_map(Kernels::at) {
+                let (mut now, mut found) = (before.clone(), vec![0; rows]);
+                kernels.vote(&addresses, &votes, &logistic, &labels, &mut now, &mut found);
+                prop_assert_eq!(&now, &margins);
+                prop_assert_eq!(&found, &gradients);
+                let mut summed = vec![Sums::default(); count];
+                kernels.sum(&addresses, &gradients, &mut summed);
+                prop_assert_eq!(&summed, &sums);
+                logs.push(kernels.log_likelihood(&gradients));
+            }
+            prop_assert!(logs.iter().all(|found| found.to_bits() == logs[0].to_bits()));
+            prop_assert!((logs[0] - log).abs() <= 1e-9 * log.abs(), "{} for {log}", logs[0]);
+        }
+    }
+
+    /// As many rows as there are at a time, all as wrong as can be, neither overflow nor vanish.
+    #[test]
+    fn the_worst_rows_are_summed_rightly() {
+        let gradients = vec![1 - (1 << POINT); 4096];
+        for kernels in Level::available().into_iter().filter_map(Kernels::at) {
+            let mut sums = [Sums::default(); 2];
+            kernels.sum(&[1; 4096], &gradients, &mut sums);
+            assert_eq!(sums[1].gradient, 4096 * i64::from(1 - (1 << POINT)));
+            let log = kernels.log_likelihood(&gradients);
+            assert!((log + 4096.0 * f64::from(POINT) * std::f64::consts::LN_2).abs() < 1e-6, "{log}");
+        }
+        let halves = vec![1 << (POINT - 1); 4096];
+        for kernels in Level::available().into_iter().filter_map(Kernels::at) {
+            let mut sums = [Sums::default(); 2];
+            kernels.sum(&[0; 4096], &halves, &mut sums);
+            assert_eq!(sums[0].curvature, 4096 << (POINT - 2));
+        }
+    }
+}
