@@ -10,6 +10,8 @@ pub(super) trait Vector: Copy {
     const CARRY_SAVE: bool;
     /// Counts ones, lane by lane.
     type Counter: Copy;
+    /// A vector of the same level of at most four words.
+    type Four: Vector;
 
     /// All bits zero.
     fn zero() -> Self;
@@ -32,9 +34,9 @@ pub(super) trait Vector: Copy {
     /// `one` where `select` is one, else `zero`.
     fn mux(select: Self, zero: Self, one: Self) -> Self;
 
-    /// Shifts bits up within words or parts of them, so that bits may pass from one byte to the next.
+    /// Shifts bits up within words.
     fn shift_left<const BY: i32>(self) -> Self;
-    /// Shifts bits down; as [`Vector::shift_left`].
+    /// Shifts bits down within words.
     fn shift_right<const BY: i32>(self) -> Self;
     /// All bytes alike.
     fn splat(byte: u8) -> Self {
@@ -86,6 +88,7 @@ impl Vector for [u64; 2] {
     const COUNTER_LIMIT: usize = usize::MAX;
     const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");
     type Counter = u64;
+    type Four = Self;
 
     #[inline(always)]
     fn zero() -> Self {
@@ -200,6 +203,7 @@ mod x86 {
         const COUNTER_LIMIT: usize = 31;
         const CARRY_SAVE: bool = true;
         type Counter = __m256i;
+        type Four = Self;
 
         #[inline(always)]
         fn zero() -> Self {
@@ -233,11 +237,11 @@ mod x86 {
         }
         #[inline(always)]
         fn shift_left<const BY: i32>(self) -> Self {
-            Avx2(unsafe { _mm256_slli_epi16::<BY>(self.0) })
+            Avx2(unsafe { _mm256_slli_epi64::<BY>(self.0) })
         }
         #[inline(always)]
         fn shift_right<const BY: i32>(self) -> Self {
-            Avx2(unsafe { _mm256_srli_epi16::<BY>(self.0) })
+            Avx2(unsafe { _mm256_srli_epi64::<BY>(self.0) })
         }
         #[inline(always)]
         fn splat_pair(pair: u16) -> Self {
@@ -320,6 +324,7 @@ mod x86 {
         const COUNTER_LIMIT: usize = usize::MAX;
         const CARRY_SAVE: bool = false;
         type Counter = __m512i;
+        type Four = Avx2;
 
         #[inline(always)]
         fn zero() -> Self {
@@ -352,11 +357,11 @@ mod x86 {
         }
         #[inline(always)]
         fn shift_left<const BY: i32>(self) -> Self {
-            Avx512(unsafe { _mm512_sll_epi16(self.0, _mm_cvtsi32_si128(BY)) })
+            Avx512(unsafe { _mm512_sll_epi64(self.0, _mm_cvtsi32_si128(BY)) })
         }
         #[inline(always)]
         fn shift_right<const BY: i32>(self) -> Self {
-            Avx512(unsafe { _mm512_srl_epi16(self.0, _mm_cvtsi32_si128(BY)) })
+            Avx512(unsafe { _mm512_srl_epi64(self.0, _mm_cvtsi32_si128(BY)) })
         }
         #[inline(always)]
         fn splat_pair(pair: u16) -> Self {
@@ -423,6 +428,7 @@ impl Vector for u64 {
     const COUNTER_LIMIT: usize = usize::MAX;
     const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");
     type Counter = u64;
+    type Four = Self;
 
     #[inline(always)]
     fn zero() -> Self {
