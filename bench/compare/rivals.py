@@ -42,7 +42,8 @@ GOOD = {
     "hist-boosting": {
         "": {"max_iter": 500, "learning_rate": 0.05, "early_stopping": False},
         "pixels": {"max_features": 0.3},
-        "large": {"max_leaf_nodes": 127, "learning_rate": 0.1},
+        # Without it, Covertype's rare classes lead it astray: 24 to 37 % of rows wrong.
+        "large": {"max_leaf_nodes": 127, "learning_rate": 0.1, "l2_regularization": 1.0},
         "large pixels": {"max_iter": 300, "learning_rate": 0.1},
     },
     "svm-rbf": {"": {"C": 10.0, "gamma": "scale"}},
