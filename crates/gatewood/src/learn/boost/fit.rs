@@ -221,6 +221,7 @@ fn check(examples: &Examples<'_>, classes: usize, name: &str) -> Result<()> {
 /// What all fits to the same rows share.
 pub(super) struct Setup<'a> {
     pub(super) train: &'a Examples<'a>,
+    /// What trees may read besides the columns.
     spans: &'a [Span],
     pub(super) classes: usize,
     /// What each row counts for, in fixed point; empty for one each.
