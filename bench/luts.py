@@ -19,13 +19,13 @@ HERE = pathlib.Path(__file__).parent
 
 # About how many LUT6, the data, and what `gatewood train` is told.
 SETTINGS = [
-    (300, "mnist", "--arity 6 --depth 1 --rounds 14 --vote-bits 1 --learning-rate 0.35 --climb 2000 --sample 16384 --focus 1 --spans 0"),
-    (1000, "mnist", "--arity 6 --depth 1 --rounds 48 --vote-bits 1 --learning-rate 0.1 --climb 1000 --focus 1 --spans 0"),
-    (2000, "mnist", "--arity 6 --depth 1 --rounds 98 --vote-bits 1 --learning-rate 0.1 --climb 1000 --focus 1 --spans 0"),
-    (4000, "mnist", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --focus 1 --spans 0"),
-    (4001, "mnist:bits=1", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --focus 1 --spans 0"),
-    (10000, "mnist", "--arity 6 --depth 1 --rounds 490 --vote-bits 1 --learning-rate 0.03 --climb 1000 --focus 1 --spans 0"),
-    (20000, "mnist", "--arity 6 --depth 1 --rounds 980 --vote-bits 1 --learning-rate 0.015 --climb 1000 --focus 1 --spans 0"),
+    (300, "mnist", "--arity 6 --depth 1 --rounds 14 --vote-bits 1 --learning-rate 0.35 --climb 2000 --sample-rows 16384 --sampling-power 1 --spans 0"),
+    (1000, "mnist", "--arity 6 --depth 1 --rounds 48 --vote-bits 1 --learning-rate 0.1 --climb 1000 --sampling-power 1 --spans 0"),
+    (2000, "mnist", "--arity 6 --depth 1 --rounds 98 --vote-bits 1 --learning-rate 0.1 --climb 1000 --sampling-power 1 --spans 0"),
+    (4000, "mnist", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --sampling-power 1 --spans 0"),
+    (4001, "mnist:bits=1", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --sampling-power 1 --spans 0"),
+    (10000, "mnist", "--arity 6 --depth 1 --rounds 490 --vote-bits 1 --learning-rate 0.03 --climb 1000 --sampling-power 1 --spans 0"),
+    (20000, "mnist", "--arity 6 --depth 1 --rounds 980 --vote-bits 1 --learning-rate 0.015 --climb 1000 --sampling-power 1 --spans 0"),
 ]
 
 # What --search tries: every combination.
@@ -34,7 +34,7 @@ SEARCH = {
     "--arity": [4, 6],
     "--depth": [1, 2],
     "--climb": [500, 4000],
-    "--sample": [8192, 32768],
+    "--sample-rows": [8192, 32768],
     "--vote-bits": [1, 2, 3, 4],
     "--learning-rate": [0.05, 0.1, 0.3, 0.9],
     "--rounds": [4, 16, 32],

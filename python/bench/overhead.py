@@ -82,7 +82,7 @@ def main() -> None:
     chosen = arguments.parse_args()
     digits, pair = load("mnist", bits=1), load("mnist", bits=1, classes="3-5")
     print(f"mnist, {digits.X_train.shape[0]} rows of {digits.X_train.shape[1]} {digits.X_train.dtype}; middle of {chosen.times} runs")
-    grove = GatewoodClassifier(rounds=chosen.rounds, encode=digits.encode, n_jobs=chosen.jobs)
+    grove = GatewoodClassifier(n_estimators=chosen.rounds, encode=digits.encode, n_jobs=chosen.jobs)
     tree = BooleanTreeClassifier(encode=digits.encode, n_jobs=chosen.jobs)
     cases: list[tuple[str, Any, Any]] = [
         ("grove, 10 classes", grove, digits),

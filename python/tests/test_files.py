@@ -19,7 +19,7 @@ from sklearn.base import clone
 @pytest.fixture(scope="module", params=["grove", "tree"])
 def fitted(request, bits):
     X, y = bits
-    model = GatewoodClassifier(rounds=6, climb=100) if request.param == "grove" else BooleanTreeClassifier(arity=3, depth=3)
+    model = GatewoodClassifier(n_estimators=6, climb=100) if request.param == "grove" else BooleanTreeClassifier(arity=3, depth=3)
     return model.fit(X, y)
 
 
@@ -99,7 +99,7 @@ def test_mnist35_is_embedded():
     assert digits.X_train.shape == (2276, 784)
     assert digits.X_test.shape == (9662, 784)
     assert set(digits.y_train.tolist()) == {3, 5}
-    model = GatewoodClassifier(rounds=60, encode=digits.encode).fit(digits.train, digits.y_train)
+    model = GatewoodClassifier(n_estimators=60, encode=digits.encode).fit(digits.train, digits.y_train)
     assert model.feature_names_in_[29] == "r1c1"
     assert model.score(digits.test, digits.y_test) > 0.95
     np.testing.assert_array_equal(model.predict(digits.test), model.predict(digits.X_test))
@@ -115,8 +115,8 @@ def command() -> Path | None:
 @pytest.mark.parametrize(
     "model",
     [
-        GatewoodClassifier(rounds=12, arity=3),
-        GatewoodClassifier(rounds=6, apart=0.2, habit=0.3, damping=2.5, sample=256, vote_bits=6, learning_rate=0.2),
+        GatewoodClassifier(n_estimators=12, arity=3),
+        GatewoodClassifier(n_estimators=6, honest_fraction=0.2, feature_reuse=0.3, reg_lambda=2.5, sample_rows=256, vote_bits=6, learning_rate=0.2),
         BooleanTreeClassifier(depth=4, climb=500),
     ],
     ids=str,

@@ -21,7 +21,7 @@ def circuit(model) -> bytes:
 
 @pytest.fixture
 def grove() -> GatewoodClassifier:
-    return GatewoodClassifier(rounds=8, climb=100, random_state=1)
+    return GatewoodClassifier(n_estimators=8, climb=100, random_state=1)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_packed_bits_are_the_bits(bits):
     packed = PackedBits.pack(X)
     np.testing.assert_array_equal(packed.unpack(), X)
     np.testing.assert_array_equal(np.asarray(packed), X)
-    for model in (GatewoodClassifier(rounds=8, climb=100), BooleanTreeClassifier(depth=4)):
+    for model in (GatewoodClassifier(n_estimators=8, climb=100), BooleanTreeClassifier(depth=4)):
         model.fit(packed, y)
         said = model.predict(packed)
         # A model of packed bits takes unpacked ones, and the other way round.
@@ -136,7 +136,7 @@ def test_large_arrays_are_predicted_part_by_part(dtype, monkeypatch):
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (60_000, 200)).astype(dtype)
     y = X[:, 0].astype(int) + X[:, 1]
-    model = GatewoodClassifier(rounds=2, climb=50).fit(X[:2000], y[:2000])
+    model = GatewoodClassifier(n_estimators=2, climb=50).fit(X[:2000], y[:2000])
     middle = slice(20_000, 40_000)
     for ask in (model.predict, model.predict_proba, model.decision_function):
         np.testing.assert_array_equal(ask(X)[middle], ask(X[middle]))
@@ -163,7 +163,7 @@ small = PackedBits.pack(np.random.default_rng(0).integers(0, 2, (64, columns)))
 if kind == "tree":
     model = BooleanTreeClassifier(arity=2, depth=3, n_jobs=1)
 else:
-    model = GatewoodClassifier(arity=2, depth=1, rounds=1, climb=1, trees=1, sample=256, n_jobs=1)
+    model = GatewoodClassifier(arity=2, depth=1, n_estimators=1, climb=1, trees_per_round=1, sample_rows=256, n_jobs=1)
 model.fit(small, [0, 1] * 32)
 # Forget the peak of all that came before.
 with open("/proc/self/clear_refs", "w") as file:

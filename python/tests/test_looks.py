@@ -34,7 +34,7 @@ NOTEBOOKS = sorted((HERE.parent / "notebooks").glob("*.ipynb"))
 @pytest.fixture(scope="module")
 def grove(bits):
     X, y = bits
-    return GatewoodClassifier(rounds=10, climb=100).fit(X, y, eval_set=(X, y))
+    return GatewoodClassifier(n_estimators=10, climb=100).fit(X, y, eval_set=(X, y))
 
 
 def test_pictures_show_the_model(grove, bits):
@@ -62,7 +62,7 @@ def test_a_fitted_model_is_a_card(grove):
     html = grove._repr_mimebundle_()["text/html"]
     assert "gates" in html and "GatewoodClassifier" in html
     assert "GatewoodClassifier" in GatewoodClassifier()._repr_html_()
-    odd = GatewoodClassifier(rounds=1).fit([[0], [1]] * 20, ["<b>", "&"] * 20)
+    odd = GatewoodClassifier(n_estimators=1).fit([[0], [1]] * 20, ["<b>", "&"] * 20)
     assert "<b>," not in odd._repr_html_() and "&lt;b&gt;" in odd._repr_html_()
 
 

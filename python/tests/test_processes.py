@@ -21,7 +21,7 @@ LABELS = (ROWS[:, 1] ^ ROWS[:, 2]).astype(int)
 
 
 def fit(seed: int) -> bytes:
-    return GatewoodClassifier(rounds=5, n_jobs=2, random_state=seed).fit(ROWS, LABELS).model_.to_bytes()
+    return GatewoodClassifier(n_estimators=5, n_jobs=2, random_state=seed).fit(ROWS, LABELS).model_.to_bytes()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -50,7 +50,7 @@ def test_other_threads_run_while_training():
     thread = threading.Thread(target=count)
     thread.start()
     begun = time.monotonic()
-    GatewoodClassifier(rounds=1_000_000, budget_seconds=0.6).fit(ROWS, LABELS)
+    GatewoodClassifier(n_estimators=1_000_000, time_limit=0.6).fit(ROWS, LABELS)
     took = time.monotonic() - begun
     done.set()
     thread.join()
@@ -63,7 +63,7 @@ import threading, time, os, signal, sys
 import numpy as np
 from gatewood import GatewoodClassifier
 rows = np.random.default_rng(0).integers(0, 2, (200, 30)).astype(bool)
-model = GatewoodClassifier(rounds=1_000_000)
+model = GatewoodClassifier(n_estimators=1_000_000)
 threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
 begun = time.monotonic()
 try:
@@ -71,7 +71,7 @@ try:
 except KeyboardInterrupt:
     assert not hasattr(model, "model_"), "half a model"
     print("stopped after", time.monotonic() - begun)
-    model.set_params(rounds=3).fit(rows, rows[:, 0])
+    model.set_params(n_estimators=3).fit(rows, rows[:, 0])
     sys.exit(7)
 """
 
@@ -92,7 +92,7 @@ def resident_kilobytes() -> int:
 def test_a_thousand_fits_leak_nothing():
     def work(count: int) -> None:
         for seed in range(count):
-            model = BooleanTreeClassifier(arity=2, depth=3, random_state=seed, n_jobs=1) if seed % 2 else GatewoodClassifier(rounds=2, climb=10, random_state=seed, n_jobs=1)
+            model = BooleanTreeClassifier(arity=2, depth=3, random_state=seed, n_jobs=1) if seed % 2 else GatewoodClassifier(n_estimators=2, climb=10, random_state=seed, n_jobs=1)
             model.fit(ROWS, LABELS).predict_proba(ROWS)
 
     work(100)

@@ -38,7 +38,7 @@ EXPECTED = {
     "BooleanTreeClassifier": {},
 }
 
-ESTIMATORS = [GatewoodClassifier(rounds=30, climb=200, n_jobs=1), BooleanTreeClassifier(depth=5, n_jobs=1)]
+ESTIMATORS = [GatewoodClassifier(n_estimators=30, climb=200, n_jobs=1), BooleanTreeClassifier(depth=5, n_jobs=1)]
 
 
 def expected(estimator: object) -> dict[str, str]:
@@ -70,12 +70,12 @@ def test_pickle_and_joblib_keep_the_model_file(estimator, bits, tmp_path):
 
 def test_grid_search_pipelines_and_bagging(numbers):
     X, y = numbers
-    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), GatewoodClassifier(rounds=10))
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), GatewoodClassifier(n_estimators=10))
     search = GridSearchCV(pipeline, {"gatewoodclassifier__arity": [2, 4]}, cv=3, error_score="raise")
     search.fit(X, y)
     assert search.best_score_ > 0.8
     assert list(search.best_estimator_[-1].feature_names_in_) == [f"x{column}" for column in range(5)]
-    assert cross_val_score(GatewoodClassifier(rounds=10), X, y, cv=3).mean() > 0.8
+    assert cross_val_score(GatewoodClassifier(n_estimators=10), X, y, cv=3).mean() > 0.8
     bagging = BaggingClassifier(BooleanTreeClassifier(depth=3), n_estimators=3, random_state=0)
     assert bagging.fit(X, y == 1).score(X, y == 1) > 0.8
 
@@ -83,14 +83,14 @@ def test_grid_search_pipelines_and_bagging(numbers):
 def test_set_output_and_column_transformers(numbers):
     X, y = numbers
     transformer = make_column_transformer((StandardScaler(), slice(0, 3)), remainder="passthrough")
-    model = make_pipeline(transformer, GatewoodClassifier(rounds=10)).set_output(transform="pandas")
+    model = make_pipeline(transformer, GatewoodClassifier(n_estimators=10)).set_output(transform="pandas")
     assert model.fit(X, y).score(X, y) > 0.8
 
 
 def test_clone_keeps_the_parameters():
-    model = GatewoodClassifier(arity=3, encode={"number_bits": 4}, random_state=5)
+    model = GatewoodClassifier(arity=3, encode={"max_bins": 4}, random_state=5)
     assert clone(model).get_params() == model.get_params()
-    assert repr(model) == "GatewoodClassifier(arity=3, encode={'number_bits': 4}, random_state=5)"
+    assert repr(model) == "GatewoodClassifier(arity=3, encode={'max_bins': 4}, random_state=5)"
 
 
 def test_what_is_not_fitted_says_so(bits):

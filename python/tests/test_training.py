@@ -31,17 +31,17 @@ def test_every_setting_of_the_library_is_a_parameter():
 
 def test_a_seed_gives_one_model_on_any_number_of_threads(bits):
     X, y = bits
-    for make in (lambda **more: GatewoodClassifier(rounds=10, **more), lambda **more: BooleanTreeClassifier(depth=5, climb=300, **more)):
+    for make in (lambda **more: GatewoodClassifier(n_estimators=10, **more), lambda **more: BooleanTreeClassifier(depth=5, climb=300, **more)):
         models = [make(random_state=3, n_jobs=jobs).fit(X, y).model_.to_bytes() for jobs in (1, 2, -1, None)]
         assert len(set(models)) == 1
         assert make(random_state=4).fit(X, y).model_.to_bytes() != models[0]
-    drawn = GatewoodClassifier(rounds=2, random_state=np.random.RandomState(0)).fit(X, y)
+    drawn = GatewoodClassifier(n_estimators=2, random_state=np.random.RandomState(0)).fit(X, y)
     assert drawn.summary()["settings"]["seed"] == np.random.RandomState(0).randint(2**31)
 
 
 def test_validation_rows_stop_and_cut_back(bits):
     X, y = bits
-    model = GatewoodClassifier(rounds=200, patience=5, learning_rate=0.5)
+    model = GatewoodClassifier(n_estimators=200, early_stopping_rounds=5, learning_rate=0.5)
     model.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
     rounds = len(model.learning_curve_["round"])
     assert model.n_rounds_ == rounds - 5 < 200
@@ -50,14 +50,14 @@ def test_validation_rows_stop_and_cut_back(bits):
     best = model.learning_curve_["validation_error"][model.n_rounds_ - 1]
     assert best == min(model.learning_curve_["validation_error"])
     assert model.score(X[400:], y[400:]) == pytest.approx(1 - best)
-    again = GatewoodClassifier(rounds=200, patience=5, learning_rate=0.5)
+    again = GatewoodClassifier(n_estimators=200, early_stopping_rounds=5, learning_rate=0.5)
     again.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
     assert again.model_ == model.model_
 
 
 def test_partial_fit_goes_on(bits):
     X, y = bits
-    model = GatewoodClassifier(rounds=5).partial_fit(X, y, classes=[0, 1])
+    model = GatewoodClassifier(n_estimators=5).partial_fit(X, y, classes=[0, 1])
     first = model.score(X, y)
     model.partial_fit(X, y)
     # Ten rounds of two trees.
@@ -75,17 +75,17 @@ def test_weights_matter_and_zero_weights_do_not_count(bits):
     wrong[:200] ^= 1
     weights = np.ones(len(y))
     weights[:200] = 0
-    model = GatewoodClassifier(rounds=40).fit(X, wrong, sample_weight=weights)
+    model = GatewoodClassifier(n_estimators=40).fit(X, wrong, sample_weight=weights)
     assert model.score(X[:200], y[:200]) > 0.9
 
 
 def test_class_weights_shift_the_choice(numbers):
     X, y = numbers
     X = X[:, :1] * 0.3 + np.random.default_rng(1).normal(size=(len(y), 1))
-    plain = GatewoodClassifier(rounds=20).fit(X, y)
-    heavy = GatewoodClassifier(rounds=20, class_weight={0: 1, 1: 20, 2: 1}).fit(X, y)
+    plain = GatewoodClassifier(n_estimators=20).fit(X, y)
+    heavy = GatewoodClassifier(n_estimators=20, class_weight={0: 1, 1: 20, 2: 1}).fit(X, y)
     assert (heavy.predict(X) == 1).sum() > (plain.predict(X) == 1).sum()
-    GatewoodClassifier(rounds=2, class_weight="balanced").fit(X, y)
+    GatewoodClassifier(n_estimators=2, class_weight="balanced").fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_class_weights_shift_the_choice(numbers):
     [
         ({"arity": 40}, "arity 40"),
         ({"arity": "four"}, "arity"),
-        ({"rounds": -1}, "rounds"),
-        ({"learning_rate": 3.0}, "learning rate"),
-        ({"encode": {"number_bits": 0}}, "number bits"),
+        ({"n_estimators": -1}, "n_estimators"),
+        ({"learning_rate": 3.0}, "learning_rate"),
+        ({"encode": {"max_bins": 0}}, "max_bins"),
         ({"encode": {"colour": 1}}, "colour"),
         ({"n_jobs": 0}, "n_jobs"),
-        ({"damping": float("nan")}, "damping"),
-        ({"apart": 2.0}, "apart"),
-        ({"habit": -1.0}, "habit"),
+        ({"reg_lambda": float("nan")}, "reg_lambda"),
+        ({"honest_fraction": 2.0}, "honest_fraction"),
+        ({"feature_reuse": -1.0}, "feature_reuse"),
     ],
 )
 def test_a_wrong_setting_is_a_value_error_that_names_it(bits, settings, message):
@@ -116,20 +116,20 @@ def test_more_than_memory_is_a_memory_error(bits):
 def test_probabilities_margins_and_classes_agree(numbers):
     X, y = numbers
     names = np.array(["low", "middle", "high"])[y]
-    model = GatewoodClassifier(rounds=15).fit(X, names)
+    model = GatewoodClassifier(n_estimators=15).fit(X, names)
     probabilities, margins = model.predict_proba(X), model.decision_function(X)
     assert probabilities.shape == margins.shape == (300, 3)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     np.testing.assert_array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
     np.testing.assert_array_equal(model.classes_[margins.argmax(axis=1)], model.predict(X))
-    two = GatewoodClassifier(rounds=15).fit(X, y == 1)
+    two = GatewoodClassifier(n_estimators=15).fit(X, y == 1)
     np.testing.assert_array_equal(two.decision_function(X) > 0, two.predict(X))
     np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-two.decision_function(X))))
 
 
 def test_importance_finds_the_columns_that_matter(bits):
     X, y = bits
-    for model in (GatewoodClassifier(rounds=30), BooleanTreeClassifier(depth=3, climb=3000, height=3)):
+    for model in (GatewoodClassifier(n_estimators=30), BooleanTreeClassifier(depth=3, climb=3000, height=3)):
         worth = model.fit(X, y).feature_importances_
         assert worth.shape == (40,)
         assert worth.sum() == pytest.approx(1)
@@ -138,7 +138,7 @@ def test_importance_finds_the_columns_that_matter(bits):
 
 def test_progress_goes_to_stderr_only(bits, capfd):
     X, y = bits
-    GatewoodClassifier(rounds=1_000_000, budget_seconds=0.3, verbose=1).fit(X, y)
+    GatewoodClassifier(n_estimators=1_000_000, time_limit=0.3, verbose=1).fit(X, y)
     out, err = capfd.readouterr()
     assert out == ""
     assert "of the work" in err and "trained in" in err
@@ -148,7 +148,7 @@ def test_pixels_are_asked_for():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (200, 16), dtype=np.uint8)
     y = (X[:, 5] >= 128).astype(int)
-    model = GatewoodClassifier(rounds=5, encode={"pixel_bits": 1, "pixel_code": "binary"}).fit(X, y)
+    model = GatewoodClassifier(n_estimators=5, encode={"pixel_bits": 1, "pixel_code": "binary"}).fit(X, y)
     assert model.summary()["bits"] == 16
     assert {kind for _, _, kind in model.summary()["inputs"]} == {"pixel"}
     assert model.score(X, y) == 1.0
@@ -160,13 +160,13 @@ def test_lines_of_images_are_read():
     y = (X[:, 2, 1:7] >= 100).all(axis=1).astype(int)
     X = X.reshape(600, 64)
     image = {"image": {"width": 8, "height": 8}}
-    model = GatewoodClassifier(rounds=30, encode=image).fit(X, y)
+    model = GatewoodClassifier(n_estimators=30, encode=image).fit(X, y)
     assert model.summary()["spans"] > 0
     assert any(" and " in name for name in model.model_.bit_names())
     assert model.score(X, y) > 0.97
-    plain = GatewoodClassifier(rounds=30, spans=0, encode=image).fit(X, y)
+    plain = GatewoodClassifier(n_estimators=30, spans=0, encode=image).fit(X, y)
     assert plain.summary()["spans"] == 0
-    more = GatewoodClassifier(rounds=5, encode=image).fit(X, y)
+    more = GatewoodClassifier(n_estimators=5, encode=image).fit(X, y)
     trees = more.summary()["trees"]
     assert more.partial_fit(X, y).summary()["trees"] == 2 * trees
     with pytest.raises(ValueError, match="64"):

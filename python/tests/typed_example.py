@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def train(rows: NDArray[np.bool_], labels: NDArray[np.int64]) -> GatewoodClassifier:
-    model = GatewoodClassifier(arity=4, rounds=10, encode={"number_bits": 8}, random_state=0)
+    model = GatewoodClassifier(arity=4, n_estimators=10, encode={"max_bins": 8}, random_state=0)
     model.fit(rows, labels, eval_set=(rows, labels))
     probabilities: NDArray[np.float64] = model.predict_proba(PackedBits.pack(rows))
     print(probabilities.mean(), model.n_rounds_, model.learning_curve_["round"])

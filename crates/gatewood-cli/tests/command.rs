@@ -282,7 +282,7 @@ fn rows_are_put_aside_and_folded() {
 #[test]
 fn a_budget_of_time_ends_learning() {
     let folder = tempfile::tempdir().unwrap();
-    let value = json(&good(folder.path(), "train mnist35 --rounds 1000000 --budget 0.2 --json"));
+    let value = json(&good(folder.path(), "train mnist35 --rounds 1000000 --time-limit 0.2 --json"));
     let rounds = value["curve"].as_array().unwrap().len();
     assert!((1..1_000_000).contains(&rounds), "{rounds} rounds");
     assert!(value["train_seconds"].as_f64().unwrap() < 60.0);
@@ -365,20 +365,20 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("train mnist35 --model tree --arity 40", 2, "arity 40 is not between 1 and 12"),
         ("train mnist35 --model tree --depth 0", 2, "depth must be at least 1"),
         ("train mnist35 --model tree --arity 12 --depth 40", 1, "has more leaves than can be numbered"),
-        ("train mnist35 --model tree --budget 1", 2, "--budget goes with --model grove"),
+        ("train mnist35 --model tree --time-limit 1", 2, "--time-limit goes with --model grove"),
         ("train mnist35 --model tree --class-weight balanced", 2, "--class-weight goes with --model grove"),
         ("train mnist35 --class-weight 4=2", 2, "--class-weight 4=2: the classes are 3, 5"),
         ("train mnist35 --class-weight 3=a", 2, "\"a\" is not a number"),
         ("train mnist35 --class-weight three", 2, "is not CLASS=WEIGHT"),
         ("train mnist35 --class-weight 3=-1", 2, "class weight -1 is not between 0 and a million"),
-        ("train mnist35 --continue cubes.gw --number-bits 3", 2, "cannot be used with"),
+        ("train mnist35 --continue cubes.gw --max-bins 3", 2, "cannot be used with"),
         ("train mnist35 --continue cubes.gw --cv 3", 2, "cannot be used with"),
         ("train cubes:train=200,test=0 --continue cubes.gw", 2, "a tree cannot be continued as a grove"),
-        ("train mnist35 --folds 9", 2, "folds 9 is not between 0 and 5"),
-        ("train mnist35 --trees 0", 2, "trees 0 is not between 1 and 256"),
-        ("train mnist35 --budget nan", 2, "a number is wanted"),
+        ("train mnist35 --cv-folds 9", 2, "cv_folds 9 is not between 0 and 5"),
+        ("train mnist35 --trees-per-round 0", 2, "trees_per_round 0 is not between 1 and 256"),
+        ("train mnist35 --time-limit nan", 2, "a number is wanted"),
         ("train mnist35 --learning-rate inf", 2, "a number is wanted"),
-        ("train mnist35 --budget 0", 2, "a budget of 0 seconds is not above zero"),
+        ("train mnist35 --time-limit 0", 2, "time_limit 0 is not above zero"),
         ("train mnist36", 2, "did you mean \"mnist35\"?"),
         ("train cubes:nois=1", 2, "cubes has no option \"nois\""),
         ("train mnist35 --holdout 0.2 --cv 3", 2, "cannot be used with"),
@@ -511,7 +511,7 @@ fn groves_have_rounds_probabilities_and_an_area() {
     let second: Vec<&str> = rows.lines().nth(1).unwrap().split(',').collect();
     let sum: f64 = second[2..].iter().map(|p| p.parse::<f64>().unwrap()).sum();
     assert!(rows.starts_with("row,class,p_3,p_5\n") && (sum - 1.0).abs() < 1e-5, "{second:?}");
-    let stopped = json(&good(folder.path(), "train mnist35 --rounds 30 --patience 3 --json"));
+    let stopped = json(&good(folder.path(), "train mnist35 --rounds 30 --early-stopping-rounds 3 --json"));
     assert!(stopped["rounds"].as_u64().unwrap() <= 30);
     let many = json(&good(folder.path(), "train cubes:train=300,test=0 --rounds 3 --json"));
     assert_eq!(many["rounds"], 3);
@@ -582,7 +582,8 @@ fn exported_code_is_verified_with_all_it_puts_out() {
 fn curves_and_pixels_are_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let train = "train mnist35 --rounds 6 --patience 3 --seed 1 --json -o digits.gw --curve curve.svg";
+    let train =
+        "train mnist35 --rounds 6 --early-stopping-rounds 3 --seed 1 --json -o digits.gw --curve curve.svg";
     let result = json(&good(folder, train));
     let curve = result["curve"].as_array().unwrap();
     assert_eq!(curve.len(), 6);

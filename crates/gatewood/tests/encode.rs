@@ -94,8 +94,8 @@ fn settings() -> impl Strategy<Value = EncodeSettings> {
     let few = prop_oneof![Just(FewValues::Cuts), Just(FewValues::Values)];
     let merge = (any::<bool>(), prop_oneof![Just(0.0), 0.0..0.3f64], prop_oneof![Just(0.0), 0.0..0.5f64]);
     (1u32..70, 1u32..6, 1u32..9, pixel, few, merge).prop_map(
-        |(number_bits, categories, pixel_bits, pixel_code, few_values, merge)| EncodeSettings {
-            number_bits,
+        |(max_bins, categories, pixel_bits, pixel_code, few_values, merge)| EncodeSettings {
+            max_bins,
             categories,
             words: categories * 3,
             pixel_bits,
@@ -198,7 +198,7 @@ fn columns_that_say_nothing_are_left_out_and_reported() {
     let table = Table::new(columns).unwrap();
     let drop = ColumnSettings { bits: None, treatment: Some(Treatment::Drop) };
     let settings = EncodeSettings {
-        number_bits: 4,
+        max_bins: 4,
         min_entropy: 0.2,
         columns: [("asked away".to_owned(), drop)].into(),
         ..EncodeSettings::default()
@@ -344,7 +344,7 @@ fn settings_and_tables_that_do_not_fit_are_refused() {
         change(&mut settings);
         Encoder::fit(&table, &settings).unwrap_err().to_string()
     };
-    assert_eq!(with(&|s| s.number_bits = 0), "the number bits must be from 1 to 65535, not 0");
+    assert_eq!(with(&|s| s.max_bins = 0), "the max_bins must be from 1 to 65535, not 0");
     assert_eq!(
         with(&|s| (s.pixel_code, s.pixel_bits) = (PixelCode::Gray, 9)),
         "the pixel bits must be from 1 to 8, not 9"
@@ -411,7 +411,7 @@ fn many_rows_on_several_threads() {
         ("two".to_owned(), Column::Number(coded(2, 5))),
     ];
     let table = Table::new(columns).unwrap();
-    let settings = EncodeSettings { number_bits: 40, ..EncodeSettings::default() };
+    let settings = EncodeSettings { max_bins: 40, ..EncodeSettings::default() };
     let (encoder, report) = Encoder::fit_on(&table, &settings, 1).unwrap();
     assert_eq!(Encoder::fit_on(&table, &settings, 3).unwrap(), (encoder.clone(), report));
     assert_eq!(encoder.bits(), 1 + 40 + 40 + 3 + 1);

@@ -28,7 +28,7 @@ fn settings() -> GroveSettings {
     GroveSettings {
         rounds: Some(20),
         climb: Some(200),
-        sample: Some(512),
+        sample_rows: Some(512),
         learning_rate: Some(0.3),
         seed: 7,
         ..GroveSettings::default()
@@ -57,12 +57,12 @@ fn threads_and_levels_do_not_matter() {
     for classes in [2, 4] {
         let train = rows(1_500, classes, 1);
         for base in [
-            GroveSettings { trees: Some(3), ..settings() },
-            GroveSettings { shared: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
+            GroveSettings { trees_per_round: Some(3), ..settings() },
+            GroveSettings { shared_trees: Some(true), arity: Some(3), root_arity: Some(5), ..settings() },
             GroveSettings { depth: Some(1), arity: Some(7), vote_bits: Some(1), ..settings() },
             GroveSettings { max_gates: Some(60), ..settings() },
-            GroveSettings { screen: Some(8), trees: Some(5), ..settings() },
-            GroveSettings { screen: Some(6), focus: Some(1.4), rounds: Some(30), ..settings() },
+            GroveSettings { candidates: Some(8), trees_per_round: Some(5), ..settings() },
+            GroveSettings { candidates: Some(6), sampling_power: Some(1.4), rounds: Some(30), ..settings() },
             GroveSettings { depth: Some(3), arity: Some(2), rounds: Some(5), ..settings() },
         ] {
             let one = fit(&train, classes as usize, &GroveSettings { threads: 1, ..base.clone() });
@@ -83,7 +83,7 @@ fn threads_and_levels_do_not_matter() {
 fn running_equals_the_definition() {
     for classes in [2, 3] {
         let train = rows(700, classes, 2);
-        for base in [settings(), GroveSettings { shared: Some(true), ..settings() }] {
+        for base in [settings(), GroveSettings { shared_trees: Some(true), ..settings() }] {
             let grove = fit(&train, classes as usize, &base).grove;
             let margins: Vec<Vec<i32>> =
                 (0..700).map(|row| grove.margins_of(|column| train.0.get(row, column))).collect();
@@ -119,12 +119,16 @@ fn early_stopping_cuts_back_to_the_best_round() {
     let (train, held) = (rows(300, 2, 5), rows(300, 2, 6));
     let train = Examples { bits: train.0.view(), labels: &train.1, weights: None };
     let held = Examples { bits: held.0.view(), labels: &held.1, weights: None };
-    let settings =
-        GroveSettings { rounds: Some(400), patience: Some(10), learning_rate: Some(0.5), ..settings() };
+    let settings = GroveSettings {
+        rounds: Some(400),
+        early_stopping_rounds: Some(10),
+        learning_rate: Some(0.5),
+        ..settings()
+    };
     let fit = fit_grove(&train, 2, Some(&held), None, &settings, &Ignore).unwrap();
     assert!(fit.curve.len() < 400);
     assert_eq!(fit.curve.len(), fit.rounds + 10);
-    assert_eq!(fit.grove.trees().len(), fit.rounds * fit.plan.trees);
+    assert_eq!(fit.grove.trees().len(), fit.rounds * fit.plan.trees_per_round);
     let best = fit.curve[fit.rounds - 1].validation_loss;
     assert!(fit.curve.iter().all(|point| point.validation_loss >= best));
 }
@@ -134,7 +138,7 @@ fn continuing_equals_learning_in_one_go() {
     for (classes, shared) in [(2, false), (3, false), (3, true)] {
         let rows = rows(600, classes, 8);
         let train = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
-        let base = GroveSettings { shared: Some(shared), trees: Some(2), ..settings() };
+        let base = GroveSettings { shared_trees: Some(shared), trees_per_round: Some(2), ..settings() };
         let whole = fit(&rows, classes as usize, &base).grove;
         let part = GroveSettings { rounds: Some(8), ..base.clone() };
         let start = fit(&rows, classes as usize, &part).grove;
@@ -170,7 +174,8 @@ fn fit_lines(
 #[test]
 fn lines_are_told_by_spans() {
     let (train, test) = (lines(1_000, 1), lines(4_000, 2));
-    let settings = GroveSettings { rounds: Some(60), trees: Some(2), threads: 1, ..GroveSettings::default() };
+    let settings =
+        GroveSettings { rounds: Some(60), trees_per_round: Some(2), threads: 1, ..GroveSettings::default() };
     let without = fit_lines(&train, Vec::new(), None, &settings);
     let with = fit_lines(&train, spans(), None, &settings);
     let (bare, better) = (error(&without.grove, &test), error(&with.grove, &test));
@@ -195,7 +200,7 @@ fn lines_are_told_by_spans() {
 #[test]
 fn a_grove_with_spans_can_be_continued_and_cut() {
     let rows = lines(600, 3);
-    let base = GroveSettings { trees: Some(2), ..settings() };
+    let base = GroveSettings { trees_per_round: Some(2), ..settings() };
     let start = fit_lines(&rows, spans(), None, &GroveSettings { rounds: Some(8), ..base.clone() }).grove;
     let more = GroveSettings { rounds: Some(12), ..base.clone() };
     let whole = fit_lines(&rows, spans(), None, &base).grove;
@@ -281,7 +286,12 @@ fn pruning_is_better_than_stopping() {
     for (classes, shared) in [(2, false), (5, false), (5, true)] {
         let (train, test) = (rows(2_000, classes, 21), rows(2_000, classes, 22));
         // Sixteen trees of two classes: those have not learned all there is, and more than that would fit noise.
-        let settings = GroveSettings { shared: Some(shared), arity: Some(3), trees: Some(2), ..settings() };
+        let settings = GroveSettings {
+            shared_trees: Some(shared),
+            arity: Some(3),
+            trees_per_round: Some(2),
+            ..settings()
+        };
         let stopped = fit(&train, classes as usize, &GroveSettings { rounds: Some(8), ..settings.clone() });
         let gates = stopped.grove.gates();
         let pruned = GroveSettings { rounds: Some(100), max_gates: Some(gates), ..settings };
@@ -299,7 +309,7 @@ fn where_pruning_would_keep_noise_growing_stops() {
     for seed in 0..6 {
         let (train, test) = (rows(2_000, 2, 2 * seed + 21), rows(2_000, 2, 2 * seed + 22));
         // Thirty-two trees learn all there is to learn.
-        let settings = GroveSettings { arity: Some(3), trees: Some(2), seed, ..settings() };
+        let settings = GroveSettings { arity: Some(3), trees_per_round: Some(2), seed, ..settings() };
         let short = fit(&train, 2, &GroveSettings { rounds: Some(16), ..settings.clone() }).grove;
         let within = GroveSettings { rounds: Some(100), max_gates: Some(short.gates()), ..settings };
         pruned += error(&fit(&train, 2, &within).grove, &test) / 6.0;
@@ -338,9 +348,9 @@ fn what_cannot_be_learned_from_is_refused() {
         GroveSettings { depth: Some(4), ..settings() },
         GroveSettings { learning_rate: Some(f64::NAN), ..settings() },
         GroveSettings { vote_bits: Some(0), ..settings() },
-        GroveSettings { focus: Some(0.5), ..settings() },
+        GroveSettings { sampling_power: Some(0.5), ..settings() },
         GroveSettings { class_weights: vec![1.0], ..settings() },
-        GroveSettings { budget_seconds: Some(-1.0), ..settings() },
+        GroveSettings { time_limit: Some(-1.0), ..settings() },
     ] {
         assert!(fit(good, 2, &bad).unwrap_err().is_setting());
     }
@@ -353,22 +363,22 @@ fn a_budget_of_time_chooses_rounds_and_rate() {
     let usual = fit(&train, 2, &base);
     // Time enough: folds still choose the rounds, of a grove that learns more slowly if that tells held-out rows better.
     let begun = std::time::Instant::now();
-    let slow = fit(&train, 2, &GroveSettings { budget_seconds: Some(60.0), ..base.clone() });
+    let slow = fit(&train, 2, &GroveSettings { time_limit: Some(60.0), ..base.clone() });
     assert!(begun.elapsed().as_secs_f64() < 60.0, "a table that is learned in a moment takes all the time");
-    assert!(slow.plan.folds > 0 && slow.plan.learning_rate <= usual.plan.learning_rate);
+    assert!(slow.plan.cv_folds > 0 && slow.plan.learning_rate <= usual.plan.learning_rate);
     assert_eq!(slow.rounds, slow.plan.rounds);
     assert!(error(&slow.grove, &test) <= error(&usual.grove, &test) + 0.005);
     // Next to no time: a grove all the same, of few rounds and large steps.
-    let quick = fit(&train, 2, &GroveSettings { budget_seconds: Some(1e-6), ..base.clone() });
+    let quick = fit(&train, 2, &GroveSettings { time_limit: Some(1e-6), ..base.clone() });
     assert!(quick.plan.learning_rate > usual.plan.learning_rate && quick.rounds < 10);
     assert!(error(&quick.grove, &test) < 0.45);
     // Where rounds are fixed by the kind of data, as of many classes and columns, time changes them.
-    let fixed = GroveSettings { folds: Some(0), climb: Some(20), trees: Some(1), ..base };
+    let fixed = GroveSettings { cv_folds: Some(0), climb: Some(20), trees_per_round: Some(1), ..base };
     let usual = fit(&train, 2, &fixed);
-    let more = fit(&train, 2, &GroveSettings { budget_seconds: Some(60.0), ..fixed.clone() });
+    let more = fit(&train, 2, &GroveSettings { time_limit: Some(60.0), ..fixed.clone() });
     assert!(more.rounds > usual.rounds && more.plan.learning_rate < usual.plan.learning_rate);
     // What is given stays as it is.
-    let given = GroveSettings { learning_rate: Some(0.2), budget_seconds: Some(1e-6), ..fixed };
+    let given = GroveSettings { learning_rate: Some(0.2), time_limit: Some(1e-6), ..fixed };
     assert_eq!(fit(&train, 2, &given).plan.learning_rate, 0.2);
 }
 

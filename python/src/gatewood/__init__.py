@@ -9,7 +9,7 @@
 >>> from gatewood import GatewoodClassifier
 >>> from sklearn.datasets import load_iris
 >>> X, y = load_iris(return_X_y=True)
->>> model = GatewoodClassifier(rounds=20).fit(X, y)
+>>> model = GatewoodClassifier(n_estimators=20).fit(X, y)
 >>> bool(model.score(X, y) > 0.9)
 True
 """

@@ -31,6 +31,9 @@ Self = TypeVar("Self", bound="CircuitClassifier")
 # Parameters that are not settings of the library.
 _OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
 
+# Settings of the library that scikit-learn has another word for.
+_PARAMETERS = {"rounds": "n_estimators"}
+
 
 class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a circuit. Parameters left at ``None`` have the library's default."""
@@ -276,6 +279,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if summary["model"] != cls._kind:
             raise ValueError(f"the file holds a {summary['model']}, not a {cls._kind}: use gatewood.load")
         settings = summary["settings"] or {}
+        settings = {_PARAMETERS.get(name, name): value for name, value in settings.items()}
         known = cls._get_param_names()
         estimator = cls(**{name: settings[name] for name in known if settings.get(name) is not None})
         if "seed" in settings:

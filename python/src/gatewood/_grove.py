@@ -27,48 +27,48 @@ class GatewoodClassifier(CircuitClassifier):
         Gates from a leaf to the root, both included: 1 to 3.
     climb : int
         Trials of hill climbing for each tree.
-    screen : int
+    candidates : int
         Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
         Two classes that are easy to tell apart: the others learn better without.
-    rounds : int
-        Rounds of boosting. A round adds a tree for each class, or ``trees`` for two classes.
-    folds : int
+    n_estimators : int
+        Rounds of boosting. A round adds a tree for each class, or ``trees_per_round`` for two classes.
+    cv_folds : int
         Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
-    trees : int
+    trees_per_round : int
         Trees of a round that learn side by side.
     learning_rate : float
         Part of a Newton step that a tree takes.
-    sample : int
+    sample_rows : int
         Rows a tree is climbed on, drawn in proportion to their gradient.
-    focus : float
+    sampling_power : float
         The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told
         worst. Of two classes only those that are easy to tell apart.
-    apart : float
+    honest_fraction : float
         Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
         flatters the rows it saw.
-    habit : float
+    feature_reuse : float
         Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
         evenly.
-    damping : float
+    reg_lambda : float
         Rows of no opinion that are added to every root address before it votes.
     vote_bits : int
         Bits of a vote, its sign included: 1 to 16.
-    patience : int
+    early_stopping_rounds : int
         Rounds without improvement on the rows of ``eval_set`` after which learning stops.
-    shared : bool
+    shared_trees : bool
         Whether the trees of a many-class grove vote on all classes.
     spans : int
         Pixels of the lines in images that trees read as spans, any of them or all, 2 to 12; 0 for none. Images are those
         whose shape is in ``encode``.
     max_gates : int
         Gates the grove may have at the most.
-    budget_seconds : float
+    time_limit : float
         Seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model then
         depends on the machine.
     class_weight : dict, "balanced" or None
         What a row of each class counts for, as in scikit-learn.
     encode : dict
-        How columns become bits: ``number_bits``, ``bit_budget``, ``few_values``, ``few_limit``, ``categories``,
+        How columns become bits: ``max_bins``, ``bit_budget``, ``few_values``, ``few_limit``, ``categories``,
         ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within``, ``image`` and, by
         name, ``columns``. With ``pixel_bits``, ``pixel_code`` or ``image``, arrays of ``uint8`` are images;
         ``"image": {"width": 28, "height": 28}`` says how their pixels lie (``"channels": 3`` for colours, one plane
@@ -100,7 +100,7 @@ class GatewoodClassifier(CircuitClassifier):
     >>> from gatewood import GatewoodClassifier
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 10
     >>> y = [0, 1, 1, 0] * 10
-    >>> GatewoodClassifier(rounds=20).fit(X, y).predict([[1, 0], [1, 1]])
+    >>> GatewoodClassifier(n_estimators=20).fit(X, y).predict([[1, 0], [1, 1]])
     array([1, 0])
     """
 
@@ -116,22 +116,22 @@ class GatewoodClassifier(CircuitClassifier):
         root_arity: int | None = None,
         depth: int | None = None,
         climb: int | None = None,
-        screen: int | None = None,
-        rounds: int | None = None,
-        folds: int | None = None,
-        trees: int | None = None,
+        candidates: int | None = None,
+        n_estimators: int | None = None,
+        cv_folds: int | None = None,
+        trees_per_round: int | None = None,
         learning_rate: float | None = None,
-        sample: int | None = None,
-        focus: float | None = None,
-        apart: float | None = None,
-        habit: float | None = None,
-        damping: float | None = None,
+        sample_rows: int | None = None,
+        sampling_power: float | None = None,
+        honest_fraction: float | None = None,
+        feature_reuse: float | None = None,
+        reg_lambda: float | None = None,
         vote_bits: int | None = None,
-        patience: int | None = None,
-        shared: bool | None = None,
+        early_stopping_rounds: int | None = None,
+        shared_trees: bool | None = None,
         spans: int | None = None,
         max_gates: int | None = None,
-        budget_seconds: float | None = None,
+        time_limit: float | None = None,
         class_weight: Any = None,
         encode: dict[str, Any] | None = None,
         random_state: Any = None,
@@ -143,22 +143,22 @@ class GatewoodClassifier(CircuitClassifier):
         self.root_arity = root_arity
         self.depth = depth
         self.climb = climb
-        self.screen = screen
-        self.rounds = rounds
-        self.folds = folds
-        self.trees = trees
+        self.candidates = candidates
+        self.n_estimators = n_estimators
+        self.cv_folds = cv_folds
+        self.trees_per_round = trees_per_round
         self.learning_rate = learning_rate
-        self.sample = sample
-        self.focus = focus
-        self.apart = apart
-        self.habit = habit
-        self.damping = damping
+        self.sample_rows = sample_rows
+        self.sampling_power = sampling_power
+        self.honest_fraction = honest_fraction
+        self.feature_reuse = feature_reuse
+        self.reg_lambda = reg_lambda
         self.vote_bits = vote_bits
-        self.patience = patience
-        self.shared = shared
+        self.early_stopping_rounds = early_stopping_rounds
+        self.shared_trees = shared_trees
         self.spans = spans
         self.max_gates = max_gates
-        self.budget_seconds = budget_seconds
+        self.time_limit = time_limit
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> GatewoodClassifier:

@@ -77,48 +77,48 @@ pub(crate) struct LearnArgs {
     rounds: Option<usize>,
 
     /// Grove: parts of the rows, a fifth each, held out in turn to choose the rounds where they are not given, 0 to 5
-    #[arg(long, value_name = "N")]
-    folds: Option<usize>,
+    #[arg(long, alias = "folds", value_name = "N")]
+    cv_folds: Option<usize>,
 
-    /// Grove: trees of a round that learn side by side: two classes, or --shared
-    #[arg(long, value_name = "N")]
-    trees: Option<usize>,
+    /// Grove: trees of a round that learn side by side: two classes, or --shared-trees
+    #[arg(long, alias = "trees", value_name = "N")]
+    trees_per_round: Option<usize>,
 
     /// Grove: the part of a step that a tree takes, above 0 and at most 1
     #[arg(long, value_name = "R", value_parser = finite)]
     learning_rate: Option<f64>,
 
     /// Grove: columns looked at for each trial where two classes are easy to tell apart; 1 for none
-    #[arg(long, value_name = "N")]
-    screen: Option<u32>,
+    #[arg(long, alias = "screen", value_name = "N")]
+    candidates: Option<u32>,
 
     /// Grove: rows a tree is climbed on
-    #[arg(long, value_name = "ROWS")]
-    sample: Option<usize>,
+    #[arg(long, alias = "sample", value_name = "ROWS")]
+    sample_rows: Option<usize>,
 
     /// Grove: the power of a row's gradient that it is drawn by, 1 to 2; with more, trees learn from the rows told worst
-    #[arg(long, value_name = "POWER", value_parser = finite)]
-    focus: Option<f64>,
+    #[arg(long, alias = "focus", value_name = "POWER", value_parser = finite)]
+    sampling_power: Option<f64>,
 
     /// Grove: part of the rows a tree is not climbed on, and mostly votes by, 0 to 0.9
-    #[arg(long, value_name = "PART", value_parser = finite)]
-    apart: Option<f64>,
+    #[arg(long, alias = "apart", value_name = "PART", value_parser = finite)]
+    honest_fraction: Option<f64>,
 
     /// Grove: part of the columns tried that are drawn by how often trees read them, 0 to 1
-    #[arg(long, value_name = "PART", value_parser = finite)]
-    habit: Option<f64>,
+    #[arg(long, alias = "habit", value_name = "PART", value_parser = finite)]
+    feature_reuse: Option<f64>,
 
     /// Grove: rows of no opinion added to every root address
-    #[arg(long, value_name = "ROWS", value_parser = finite)]
-    damping: Option<f64>,
+    #[arg(long, alias = "damping", value_name = "ROWS", value_parser = finite)]
+    reg_lambda: Option<f64>,
 
     /// Grove: bits of a vote, 1 to 16
     #[arg(long, value_name = "B")]
     vote_bits: Option<u32>,
 
     /// Grove: stop after this many rounds that did not help on a tenth of the training rows, put aside for that
-    #[arg(long, value_name = "P")]
-    patience: Option<usize>,
+    #[arg(long, alias = "patience", value_name = "P")]
+    early_stopping_rounds: Option<usize>,
 
     /// Grove: pixels of the lines in images that trees read as spans, any of them or all; 0 for none
     #[arg(long, value_name = "PIXELS")]
@@ -131,12 +131,12 @@ pub(crate) struct LearnArgs {
 
     /// Grove: seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model
     /// then depends on the machine
-    #[arg(long, value_name = "SECONDS", value_parser = finite)]
-    budget: Option<f64>,
+    #[arg(long, alias = "budget", value_name = "SECONDS", value_parser = finite)]
+    time_limit: Option<f64>,
 
     /// Grove: whether the trees of many classes vote on all of them
-    #[arg(long)]
-    shared: bool,
+    #[arg(long, alias = "shared")]
+    shared_trees: bool,
 }
 
 fn default_kind() -> Kind {
@@ -186,28 +186,28 @@ impl LearnArgs {
         let of_groves = [
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
-            ("folds", self.folds.map(Value::from)),
-            ("trees", self.trees.map(Value::from)),
+            ("cv_folds", self.cv_folds.map(Value::from)),
+            ("trees_per_round", self.trees_per_round.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
-            ("screen", self.screen.map(Value::from)),
-            ("sample", self.sample.map(Value::from)),
-            ("focus", self.focus.map(Value::from)),
-            ("apart", self.apart.map(Value::from)),
-            ("habit", self.habit.map(Value::from)),
-            ("damping", self.damping.map(Value::from)),
+            ("candidates", self.candidates.map(Value::from)),
+            ("sample_rows", self.sample_rows.map(Value::from)),
+            ("sampling_power", self.sampling_power.map(Value::from)),
+            ("honest_fraction", self.honest_fraction.map(Value::from)),
+            ("feature_reuse", self.feature_reuse.map(Value::from)),
+            ("reg_lambda", self.reg_lambda.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
-            ("patience", self.patience.map(Value::from)),
+            ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
             ("spans", self.spans.map(Value::from)),
             ("max_gates", self.max_gates.map(Value::from)),
-            ("budget_seconds", self.budget.map(Value::from)),
-            ("shared", self.shared.then_some(Value::from(true))),
+            ("time_limit", self.time_limit.map(Value::from)),
+            ("shared_trees", self.shared_trees.then_some(Value::from(true))),
         ];
         let (kind, own, other, other_kind): (_, &[_], &[_], _) = match self.model {
             Kind::Tree => ("tree", &of_trees, &of_groves, "grove"),
             Kind::Grove => ("grove", &of_groves, &of_trees, "tree"),
         };
         if let Some((name, _)) = other.iter().find(|(_, value): &&(&str, Option<Value>)| value.is_some()) {
-            let option = name.trim_end_matches("_seconds").replace('_', "-");
+            let option = name.replace('_', "-");
             bail!(Usage(format!("--{option} goes with --model {other_kind}")));
         }
         let given = both.into_iter().chain(own.iter().cloned());
@@ -231,8 +231,8 @@ impl LearnArgs {
     }
 
     /// Whether learning stops by rows put aside.
-    pub(crate) fn has_patience(&self) -> bool {
-        self.patience.is_some()
+    pub(crate) fn stops_early(&self) -> bool {
+        self.early_stopping_rounds.is_some()
     }
 }
 

@@ -66,15 +66,15 @@ pub(crate) struct Args {
     source: SourceArgs,
 }
 
-/// The share of training rows that tell when to stop, where the user has patience.
+/// The share of training rows that tell when to stop, for early stopping.
 const VALIDATION_SHARE: f64 = 0.1;
 
 /// How raw columns become bits, where the user wants it otherwise.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Encoding")]
 struct EncodeArgs {
-    #[arg(long, value_name = "N", help = format!("Most thresholds of a column of numbers [default: {}]", EncodeSettings::default().number_bits))]
-    number_bits: Option<u32>,
+    #[arg(long, alias = "number-bits", value_name = "N", help = format!("Most thresholds of a column of numbers [default: {}]", EncodeSettings::default().max_bins))]
+    max_bins: Option<u32>,
 
     #[arg(long, value_name = "N", help = format!("Most categories of a text column with a bit of their own [default: {}]", EncodeSettings::default().categories))]
     categories: Option<u32>,
@@ -93,7 +93,7 @@ struct EncodeArgs {
 
 impl EncodeArgs {
     fn apply(&self, mut settings: EncodeSettings) -> Result<EncodeSettings> {
-        settings.number_bits = self.number_bits.unwrap_or(settings.number_bits);
+        settings.max_bins = self.max_bins.unwrap_or(settings.max_bins);
         settings.categories = self.categories.unwrap_or(settings.categories);
         settings.words = self.words.unwrap_or(settings.words);
         settings.min_entropy = self.min_entropy.unwrap_or(settings.min_entropy);
@@ -191,7 +191,7 @@ fn train(
     terminal: &Terminal,
 ) -> Result<Tested> {
     // Rows that tell when to stop are taken from those to learn from, never from those to test on.
-    let parts = if args.learn.has_patience() {
+    let parts = if args.learn.stops_early() {
         Some(holdout(&train.labels, VALIDATION_SHARE, settings.learn.seed())?)
     } else {
         None

@@ -76,11 +76,11 @@ impl Offer {
 fn draft(table: TableView<'_>, rows: Option<&[usize]>, settings: &EncodeSettings, parallel: bool) -> Draft {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
     let numbers = (0..table.columns()).filter(is_number).count();
-    let number_bits = settings.number_bits.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
+    let max_bins = settings.max_bins.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
     let offer = |position: usize| {
         let name = table.name(position).into_owned();
         let own = settings.column(&name);
-        let most = own.bits.unwrap_or(number_bits) as usize;
+        let most = own.bits.unwrap_or(max_bins) as usize;
         let kept = own.treatment.is_some();
         match table.column(position) {
             _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),

@@ -14,7 +14,7 @@ const MOST: u32 = 65_535;
 ///
 /// ```
 /// use gatewood::encode::EncodeSettings;
-/// let settings = EncodeSettings { number_bits: 8, ..EncodeSettings::default() };
+/// let settings = EncodeSettings { max_bins: 8, ..EncodeSettings::default() };
 /// settings.check()?;
 /// # Ok::<(), gatewood::Error>(())
 /// ```
@@ -22,7 +22,8 @@ const MOST: u32 = 65_535;
 #[serde(default, deny_unknown_fields)]
 pub struct EncodeSettings {
     /// Most thresholds of a column of numbers, placed at quantiles. 64.
-    pub number_bits: u32,
+    #[serde(alias = "number_bits")]
+    pub max_bins: u32,
     /// When all columns of numbers together would get more bits than this, each gets fewer. 32,768.
     pub bit_budget: u32,
     /// What becomes of a column of few distinct integers. A bit per cut.
@@ -103,7 +104,7 @@ pub enum PixelCode {
 impl Default for EncodeSettings {
     fn default() -> Self {
         Self {
-            number_bits: 64,
+            max_bins: 64,
             bit_budget: 32_768,
             few_values: FewValues::default(),
             few_limit: 8,
@@ -139,7 +140,7 @@ impl EncodeSettings {
     /// Names the first that is not.
     pub fn check(&self) -> Result<()> {
         let counts = [
-            ("number bits", self.number_bits, MOST),
+            ("max_bins", self.max_bins, MOST),
             ("few limit", self.few_limit, 1024),
             ("categories", self.categories, MOST),
             ("words", self.words, MOST),

@@ -53,7 +53,7 @@ impl Judge {
 /// assert!(TreeSettings { arity: 40, ..settings }.check().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
     /// Inputs of every gate, 1 to 12.
     pub arity: usize,

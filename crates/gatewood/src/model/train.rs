@@ -83,50 +83,41 @@ impl TrainSettings {
     ///
     /// ```
     /// use gatewood::model::{LearnSettings, TrainSettings};
-    /// let chosen = serde_json::json!({"depth": 6, "encode": {"number_bits": 8}});
+    /// let chosen = serde_json::json!({"depth": 6, "encode": {"max_bins": 8}});
     /// let settings = TrainSettings::with("tree", chosen.as_object().unwrap())?;
     /// let LearnSettings::Tree(tree) = &settings.learn else { unreachable!() };
-    /// assert_eq!((tree.arity, tree.depth, settings.encode.number_bits), (4, 6, 8));
+    /// assert_eq!((tree.arity, tree.depth, settings.encode.max_bins), (4, 6, 8));
     /// # Ok::<(), gatewood::Error>(())
     /// ```
     ///
     /// # Errors
     /// When there is no such model or setting, or a value is of the wrong kind; the message names it.
     pub fn with(model: &str, chosen: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
-        let mut settings = Self::default();
-        match model {
-            "grove" => {}
-            "tree" => settings.learn = LearnSettings::Tree(TreeSettings::default()),
+        let mut learn = chosen.clone();
+        let encode = match learn.remove("encode") {
+            Some(serde_json::Value::Object(encode)) => read_settings(&encode)?,
+            Some(_) => return Err(Error::setting("encode must be an object of settings")),
+            None => EncodeSettings::default(),
+        };
+        let learn = match model {
+            "grove" => LearnSettings::Grove(read_settings(&learn)?),
+            "tree" => LearnSettings::Tree(read_settings(&learn)?),
             _ => return Err(Error::setting(format!("{model} is not a model: there are grove and tree"))),
-        }
-        for (name, value) in chosen {
-            match (name.as_str(), value.as_object()) {
-                ("encode", Some(chosen)) => {
-                    for (name, value) in chosen {
-                        settings.encode = replace(&settings.encode, name, value)?;
-                    }
-                }
-                ("encode", None) => return Err(Error::setting("encode must be an object of settings")),
-                _ => match &mut settings.learn {
-                    LearnSettings::Grove(grove) => *grove = replace(grove, name, value)?,
-                    LearnSettings::Tree(tree) => *tree = replace(tree, name, value)?,
-                },
-            }
-        }
-        Ok(settings)
+        };
+        Ok(Self { learn, encode })
     }
 }
 
-/// The same settings with one of them replaced.
-fn replace<T: Serialize + DeserializeOwned>(
-    settings: &T,
-    name: &str,
-    value: &serde_json::Value,
-) -> Result<T> {
-    let wrong = |error: serde_json::Error| Error::setting(format!("setting {name}: {error}"));
-    let mut all = serde_json::to_value(settings).map_err(wrong)?;
-    all[name] = value.clone();
-    serde_json::from_value(all).map_err(wrong)
+/// Settings from a JSON object; those that are not in it have their defaults.
+///
+/// Each is read alone first, so that an error names the setting.
+fn read_settings<T: DeserializeOwned>(chosen: &serde_json::Map<String, serde_json::Value>) -> Result<T> {
+    for (name, value) in chosen {
+        let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
+        serde_json::from_value::<T>(alone.into())
+            .map_err(|error| Error::setting(format!("setting {name}: {error}")))?;
+    }
+    serde_json::from_value(chosen.clone().into()).map_err(|error| Error::setting(error.to_string()))
 }
 
 /// Rows to learn from or to run on.

@@ -99,8 +99,8 @@ pub(super) fn plan_within(
     }
     let seconds_a_round = ((ends[ends.len() - 1] - ends[1]) / (ends.len() - 2) as f64).max(1e-9);
     // Each fold takes as long as the grove itself.
-    let affordable = PLANNED * clock.left() / seconds_a_round / (plan.folds + 1) as f64;
-    if plan.folds > 0 {
+    let affordable = PLANNED * clock.left() / seconds_a_round / (plan.cv_folds + 1) as f64;
+    if plan.cv_folds > 0 {
         let usual = USUAL_PART * plan.rounds as f64;
         slow_down(&mut plan, (affordable / usual).clamp(1.0 / FEWER, 1.0), 1.0);
     } else {
@@ -117,7 +117,7 @@ pub(super) fn plan_within(
 /// there is time left for it; but at no less than a part of the usual rate.
 pub(super) fn slower_plan(last: &GrovePlan, usual_rate: f64, took: f64, clock: Clock) -> Option<GrovePlan> {
     let times = (PLANNED * clock.left() / took).min(last.learning_rate * MORE / usual_rate);
-    if last.folds == 0 || times < WORTHWHILE {
+    if last.cv_folds == 0 || times < WORTHWHILE {
         return None;
     }
     let mut plan = last.clone();

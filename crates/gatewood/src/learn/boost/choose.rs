@@ -52,10 +52,10 @@ pub(super) fn choose_while<T: Send>(
     grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
 ) -> Result<(Chosen, T)> {
     let parts = &parts(setup.train.labels, setup.classes, plan.seed);
-    let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.folds];
+    let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.cv_folds];
     let (chosen, mut grown) = (&OnceLock::new(), None);
     let threads = rayon::current_num_threads();
-    let turns = (plan.folds + 1).div_ceil(threads);
+    let turns = (plan.cv_folds + 1).div_ceil(threads);
     rayon::scope_fifo(|scope| {
         for (fold, this) in judged.iter().enumerate() {
             let clock = clock.part((fold / threads + 1) as f64 / turns as f64);
@@ -126,8 +126,8 @@ fn judge_fold(
 ) -> Result<Vec<Calibrated>> {
     let booster = setup.booster(plan);
     let mut state = setup.state(weights_without(setup, parts, fold), &booster.link)?;
-    let (part, trees) = PATIENCE[usize::from(booster.plan.folds > 1)];
-    let fewest = trees.div_ceil(booster.plan.trees);
+    let (part, trees) = PATIENCE[usize::from(booster.plan.cv_folds > 1)];
+    let fewest = trees.div_ceil(booster.plan.trees_per_round);
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
     let mut gates = setup.gates();

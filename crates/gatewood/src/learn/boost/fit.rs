@@ -125,7 +125,7 @@ pub(super) fn fit(
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<GroveFit> {
-    let clock = Clock::new(settings.budget_seconds);
+    let clock = Clock::new(settings.time_limit);
     let Task { train, spans, classes, validation, start } = task;
     check(train, classes, "training")?;
     let bits = train.bits.columns();
@@ -155,15 +155,15 @@ pub(super) fn fit(
     let mut plan = settings.resolve(train.labels.len(), bits, classes)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
-        (plan.folds, plan.easy_rounds) = (0, plan.rounds);
+        (plan.cv_folds, plan.easy_rounds) = (0, plan.rounds);
     }
     // Whether nothing but the time says how long to learn.
-    let only_time = settings.budget_seconds.is_some()
+    let only_time = settings.time_limit.is_some()
         && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
         && validation.is_none()
         && start.is_none();
     // More threads than there are trees of all folds, or chunks of rows, would only look on.
-    let side_by_side = (plan.folds + 1) * if classes == 2 { plan.trees } else { classes };
+    let side_by_side = (plan.cv_folds + 1) * if classes == 2 { plan.trees_per_round } else { classes };
     let most = side_by_side.max(train.labels.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, || {
         let spans = candidates(train.bits, spans, start);
@@ -249,7 +249,7 @@ impl<'a> Setup<'a> {
         let weights = row_weights(train, &settings.class_weights)?;
         let mut stream = Stream::new(plan.seed, Purpose::Leaves, 0);
         let rows = Rows::new(Wide { bits: train.bits, spans }, words_seen(plan), kernels, &mut stream)?;
-        let logs = LogTable::new(plan.sample);
+        let logs = LogTable::new(plan.sample_rows);
         let trees = start.map_or_else(|| Ok(Vec::new()), |start| trees_among(start, spans))?;
         let bias = Vec::new();
         let mut setup = Self { train, spans, classes, weights, trees, bias, unit: 1.0, rows, logs, kernels };
@@ -287,9 +287,9 @@ impl<'a> Setup<'a> {
             kernels: self.kernels,
             rows: &self.rows,
             link: Link::new(self.classes, unit),
-            focus: Focus::new(plan.focus),
+            focus: Focus::new(plan.sampling_power),
             logs: &self.logs,
-            voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.damping),
+            voting: Voting::new(plan.learning_rate, plan.vote_bits, unit, plan.reg_lambda),
             inputs: self.inputs(),
             plan,
         }
@@ -323,7 +323,7 @@ impl<'a> Setup<'a> {
 
     /// The number of the first round, counted from that of a grove's first tree.
     pub(super) fn first_round(&self, plan: &GrovePlan) -> usize {
-        let trees = if self.classes == 2 || plan.shared { plan.trees } else { self.classes };
+        let trees = if self.classes == 2 || plan.shared_trees { plan.trees_per_round } else { self.classes };
         self.trees.len().div_ceil(trees)
     }
 }
@@ -346,7 +346,7 @@ fn learn(
     clock: Clock,
     observer: &dyn Observer,
 ) -> Result<Learned> {
-    if plan.folds == 0 {
+    if plan.cv_folds == 0 {
         let growth = grow(setup, validation, &plan, None, clock, observer)?;
         return Ok(Learned { plan, growth, worth: 1.0, loss: f64::INFINITY });
     }
@@ -403,7 +403,7 @@ fn finish(
         let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates, setup.inputs()));
         let tracker = Tracker::new(observer, rounds as u64);
         // To ask takes about as long as to learn: not where time is short.
-        let ask = stop > 0 && plan.budget_seconds.is_none();
+        let ask = stop > 0 && plan.time_limit.is_none();
         if ask && !pruning_pays(setup, &plan, rounds, gates, &tracker)? {
             growth.cut(stop);
             most = None;
@@ -531,7 +531,7 @@ fn grow(
         }
         growth.curve.push(point);
         tracker.advance(1)?;
-        let impatient = plan.patience.is_some_and(|patience| round - best.1 >= patience);
+        let impatient = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
         let rounds = match chosen.and_then(OnceLock::get) {
             Some(chosen) => chosen.rounds,
             None if state.easy == Some(true) => plan.easy_rounds,

@@ -43,7 +43,7 @@ fn easy_sample(rows: usize) -> usize {
 
 /// How many words of columns trees get to see at the most.
 pub(super) fn words_seen(plan: &GrovePlan) -> usize {
-    if plan.screen > 1 { SCREENED_WORDS } else { WORDS }
+    if plan.candidates > 1 { SCREENED_WORDS } else { WORDS }
 }
 
 /// What all rounds share.
@@ -89,7 +89,7 @@ impl Booster<'_> {
     pub(super) fn round(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
         let grown = if state.margins.len() == 1 {
             self.round_of_two(round, state, room)?
-        } else if self.plan.shared {
+        } else if self.plan.shared_trees {
             self.round_of_shared(round, state, room)?
         } else if room < state.margins.len() {
             Vec::new()
@@ -97,7 +97,10 @@ impl Booster<'_> {
             self.round_of_many(round, state)?
         };
         state.note_uses(grown.iter().map(|grown| &grown.tree));
-        if state.margins.len() == 1 && state.easy.is_none() && (round + 1) * self.plan.trees >= EARLY {
+        if state.margins.len() == 1
+            && state.easy.is_none()
+            && (round + 1) * self.plan.trees_per_round >= EARLY
+        {
             state.easy = Some(state.judge().0 < EASY);
         }
         Ok(grown)
@@ -108,15 +111,15 @@ impl Booster<'_> {
     /// They are climbed on the same rows; but where rows are kept apart, and so few, each has its own. Those that choose
     /// from the same columns share what is gathered, and are best climbed by the thread that gathered it.
     fn round_of_two(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
-        let first = round * self.plan.trees;
-        let positions: Vec<usize> = (first..first + self.plan.trees.min(room)).collect();
+        let first = round * self.plan.trees_per_round;
+        let positions: Vec<usize> = (first..first + self.plan.trees_per_round.min(room)).collect();
         let reading = &*state;
         let ready = |climbed: Climbed, among| -> Result<Option<Ready>> {
             let bare = self.bare(&climbed, 0)?;
             let addresses = reading.addresses(&bare);
             Ok(Some(Ready { bare, worth: climbed.worth, addresses, among }))
         };
-        let climbed: Vec<Option<Ready>> = if self.plan.apart > 0.0 {
+        let climbed: Vec<Option<Ready>> = if self.plan.honest_fraction > 0.0 {
             let climb = |position: usize| match self.climb_for(0, position, reading)? {
                 Some((climbed, among)) => ready(climbed, among),
                 None => Ok(None),
@@ -125,7 +128,7 @@ impl Booster<'_> {
         } else {
             let mut stream = Stream::new(self.plan.seed, Purpose::Sample, first as u64);
             let picks = self.pick(0, reading, &[], &mut stream);
-            let alike = if self.plan.screen > 1 { ALIKE } else { positions.len().max(1) };
+            let alike = if self.plan.candidates > 1 { ALIKE } else { positions.len().max(1) };
             let groups: Vec<(&[usize], Vec<u32>)> =
                 positions.chunks(alike).map(|group| (group, self.choose(&mut stream))).collect();
             let climb_group = |(group, chosen): (&[usize], Vec<u32>)| -> Result<Vec<Option<Ready>>> {
@@ -209,9 +212,9 @@ impl Booster<'_> {
     /// Draws rows among those that tell the class of a margin from the others.
     fn pick(&self, margin: usize, state: &State<'_>, among: &[bool], stream: &mut Stream) -> [Vec<u32>; 2] {
         let size = match state.easy {
-            Some(false) => self.plan.sample,
-            None if self.plan.screen == 1 => self.plan.sample,
-            _ => self.plan.sample.min(easy_sample(state.labels.len())),
+            Some(false) => self.plan.sample_rows,
+            None if self.plan.candidates == 1 => self.plan.sample_rows,
+            _ => self.plan.sample_rows.min(easy_sample(state.labels.len())),
         };
         let focus = if state.easy == Some(false) { &Focus::default() } else { &self.focus };
         let gradients = &state.gradients[margin];
@@ -233,17 +236,17 @@ impl Booster<'_> {
 
     /// Which rows a tree is climbed among; empty for all.
     fn among(&self, position: usize, rows: usize) -> Vec<bool> {
-        if self.plan.apart == 0.0 {
+        if self.plan.honest_fraction == 0.0 {
             return Vec::new();
         }
         let mut stream = Stream::new(self.plan.seed, Purpose::Apart, position as u64);
-        (0..rows).map(|_| stream.unit() >= self.plan.apart).collect()
+        (0..rows).map(|_| stream.unit() >= self.plan.honest_fraction).collect()
     }
 
     /// Many classes, trees for all of them: each is climbed to tell a random half of the classes from the other, and
     /// votes on all, one tree after the other.
     fn round_of_shared(&self, round: usize, state: &mut State<'_>, room: usize) -> Result<Vec<Grown>> {
-        let (classes, trees) = (state.margins.len(), self.plan.trees);
+        let (classes, trees) = (state.margins.len(), self.plan.trees_per_round);
         let reading = &*state;
         let climbed: Vec<Option<Climbed>> = (0..trees.min(room))
             .into_par_iter()
@@ -256,7 +259,7 @@ impl Booster<'_> {
                 order[..classes / 2].iter().for_each(|&class| inside[class] = true);
                 let gradients = reading.group_gradients(&inside);
                 let pulls = reading.pulls(&gradients, &self.focus, &[]);
-                let picks = draw(pulls, &gradients, self.plan.sample, &mut stream);
+                let picks = draw(pulls, &gradients, self.plan.sample_rows, &mut stream);
                 let Some(sample) = self.gather(&self.choose(&mut stream), &picks)? else { return Ok(None) };
                 self.climb(&sample, reading, &mut stream).map(Some)
             })
@@ -288,8 +291,8 @@ impl Booster<'_> {
         let leaves = self.plan.arities.iter().product();
         let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
         let mut climber = Climber::new(sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
-        let habit = Habit::new(self.plan.habit, &sample.columns, &state.uses);
-        let screened = if state.easy == Some(false) { 1 } else { self.plan.screen };
+        let habit = Habit::new(self.plan.feature_reuse, &sample.columns, &state.uses);
+        let screened = if state.easy == Some(false) { 1 } else { self.plan.candidates };
         climber.climb(self.plan.climb, screened, stream, |stream| match &habit {
             Some(habit) => habit.draw(stream),
             None => stream.below(columns),

@@ -30,35 +30,46 @@ pub struct GroveSettings {
     pub climb: Option<u32>,
     /// Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
     /// Two classes that are easy to tell apart: the others learn better without.
-    pub screen: Option<u32>,
-    /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees`] for two classes.
+    #[serde(alias = "screen")]
+    pub candidates: Option<u32>,
+    /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees_per_round`] for two classes.
+    #[serde(alias = "n_estimators")]
     pub rounds: Option<usize>,
     /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
     /// Not used where there are validation rows.
-    pub folds: Option<usize>,
+    #[serde(alias = "folds")]
+    pub cv_folds: Option<usize>,
     /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
-    pub trees: Option<usize>,
+    #[serde(alias = "trees")]
+    pub trees_per_round: Option<usize>,
     /// Part of a Newton step that a tree takes.
     pub learning_rate: Option<f64>,
     /// Rows a tree is climbed on, drawn in proportion to their gradient.
-    pub sample: Option<usize>,
+    #[serde(alias = "sample")]
+    pub sample_rows: Option<usize>,
     /// The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told worst.
     /// Of two classes only those that are easy to tell apart: the others are drawn by the gradient itself.
-    pub focus: Option<f64>,
+    #[serde(alias = "focus")]
+    pub sampling_power: Option<f64>,
     /// Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
     /// flatters the rows it saw.
-    pub apart: Option<f64>,
+    #[serde(alias = "apart")]
+    pub honest_fraction: Option<f64>,
     /// Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
     /// evenly.
-    pub habit: Option<f64>,
+    #[serde(alias = "habit")]
+    pub feature_reuse: Option<f64>,
     /// Rows of no opinion that are added to every root address before it votes.
-    pub damping: Option<f64>,
+    #[serde(alias = "damping")]
+    pub reg_lambda: Option<f64>,
     /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
     pub vote_bits: Option<u32>,
     /// Rounds without improvement on the validation rows after which learning stops.
-    pub patience: Option<usize>,
+    #[serde(alias = "patience")]
+    pub early_stopping_rounds: Option<usize>,
     /// Whether the trees of a many-class grove vote on all classes, instead of one each.
-    pub shared: Option<bool>,
+    #[serde(alias = "shared")]
+    pub shared_trees: Option<bool>,
     /// What a row of each class counts for; empty for one each.
     pub class_weights: Vec<f64>,
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
@@ -71,7 +82,8 @@ pub struct GroveSettings {
     /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
     /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
     /// grove then depends on the machine.
-    pub budget_seconds: Option<f64>,
+    #[serde(alias = "budget_seconds")]
+    pub time_limit: Option<f64>,
     /// Where all randomness comes from.
     pub seed: u64,
     /// Threads to use, 0 for one a core; the grove does not depend on it.
@@ -87,37 +99,37 @@ pub struct GrovePlan {
     /// Trials of hill climbing for each tree.
     pub climb: u32,
     /// Columns screened for each trial.
-    pub screen: u32,
+    pub candidates: u32,
     /// Rounds of boosting; where they are to be chosen, the most there can be.
     pub rounds: usize,
     /// Rounds where the first ones tell nearly all rows rightly and the number was not given.
     pub easy_rounds: usize,
     /// Parts of the rows that are held out in turn to choose the rounds; 0 where they are given.
-    pub folds: usize,
+    pub cv_folds: usize,
     /// Trees of a round that learn side by side.
-    pub trees: usize,
+    pub trees_per_round: usize,
     /// Part of a Newton step that a tree takes.
     pub learning_rate: f64,
     /// Rows a tree is climbed on.
-    pub sample: usize,
+    pub sample_rows: usize,
     /// The power of their gradient that rows are drawn by.
-    pub focus: f64,
+    pub sampling_power: f64,
     /// Part of the rows that a tree is not climbed on.
-    pub apart: f64,
+    pub honest_fraction: f64,
     /// Part of the columns tried that are drawn by how often they were read.
-    pub habit: f64,
+    pub feature_reuse: f64,
     /// Rows of no opinion at every root address.
-    pub damping: f64,
+    pub reg_lambda: f64,
     /// Bits of a vote.
     pub vote_bits: u32,
     /// Rounds without improvement after which learning stops.
-    pub patience: Option<usize>,
+    pub early_stopping_rounds: Option<usize>,
     /// Whether trees vote on all classes.
-    pub shared: bool,
+    pub shared_trees: bool,
     /// Gates the grove may have at the most.
     pub max_gates: Option<usize>,
     /// Seconds of learning.
-    pub budget_seconds: Option<f64>,
+    pub time_limit: Option<f64>,
     /// Where all randomness comes from.
     pub seed: u64,
 }
@@ -148,7 +160,7 @@ impl GroveSettings {
         between("arity", arity, 1, MAX_ARITY)?;
         between("depth", depth, 1, 3)?;
         let root_arity = between(
-            "root arity",
+            "root_arity",
             self.root_arity.unwrap_or(if given { arity } else { defaults.arities[1] }),
             1,
             MAX_ARITY,
@@ -163,7 +175,7 @@ impl GroveSettings {
         let learning_rate = self.learning_rate.unwrap_or(defaults.learning_rate);
         if !(learning_rate > 0.0 && learning_rate <= 1.0) {
             return Err(Error::setting(format!(
-                "learning rate {learning_rate} is not above 0 and at most 1"
+                "learning_rate {learning_rate} is not above 0 and at most 1"
             )));
         }
         let within = |name: &str, value: f64, low: f64, high: f64| match value {
@@ -179,45 +191,75 @@ impl GroveSettings {
         if let Some(weight) = self.class_weights.iter().find(|weight| !(0.0..=1e6).contains(*weight)) {
             return Err(Error::setting(format!("class weight {weight} is not between 0 and a million")));
         }
-        if let Some(seconds) = self.budget_seconds.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
-            return Err(Error::setting(format!("a budget of {seconds} seconds is not above zero")));
+        if let Some(seconds) = self.time_limit.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
+            return Err(Error::setting(format!("time_limit {seconds} is not above zero")));
         }
         if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
             return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));
         }
         let vote_bits = self.vote_bits.unwrap_or(8);
-        between("vote bits", vote_bits as usize, 1, 16)?;
+        between("vote_bits", vote_bits as usize, 1, 16)?;
         let chosen = self.rounds.is_none();
-        let folds = match self.folds {
+        let cv_folds = match self.cv_folds {
             _ if !chosen => 0,
-            Some(folds) => between("folds", folds, 0, PARTS as usize)?,
-            None => defaults.folds,
+            Some(folds) => between("cv_folds", folds, 0, PARTS as usize)?,
+            None => defaults.cv_folds,
         };
-        let most = if chosen && folds == 0 { defaults.rounds } else { defaults.most_rounds };
+        let most = if chosen && cv_folds == 0 { defaults.rounds } else { defaults.most_rounds };
         let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
-        let shared = self.shared.unwrap_or(false) && !two;
+        let shared_trees = self.shared_trees.unwrap_or(false) && !two;
         Ok(GrovePlan {
             climb: self.climb.unwrap_or(defaults.climb),
-            screen: match between("screen", self.screen.unwrap_or(defaults.screen) as usize, 1, 1024)? {
-                screen if two && arities[0] <= MAX_SCREENED => screen as u32,
+            candidates: match between(
+                "candidates",
+                self.candidates.unwrap_or(defaults.candidates) as usize,
+                1,
+                1024,
+            )? {
+                candidates if two && arities[0] <= MAX_SCREENED => candidates as u32,
                 _ => 1,
             },
             arities,
             rounds,
-            easy_rounds: if chosen && folds == 0 { rounds.min(defaults.easy_rounds) } else { rounds },
-            folds,
-            trees: between("trees", self.trees.unwrap_or(if shared { 2 } else { defaults.trees }), 1, 256)?,
+            easy_rounds: if chosen && cv_folds == 0 { rounds.min(defaults.easy_rounds) } else { rounds },
+            cv_folds,
+            trees_per_round: between(
+                "trees_per_round",
+                self.trees_per_round.unwrap_or(if shared_trees { 2 } else { defaults.trees_per_round }),
+                1,
+                256,
+            )?,
             learning_rate,
-            sample: between("sample", self.sample.unwrap_or(defaults.sample), 16, 1 << 24)?,
-            focus: within("focus", self.focus.unwrap_or(defaults.focus), 1.0, 2.0)?,
-            apart: within("apart", self.apart.unwrap_or(defaults.apart), 0.0, 0.9)?,
-            habit: within("habit", self.habit.unwrap_or(defaults.habit), 0.0, 1.0)?,
-            damping: within("damping", self.damping.unwrap_or(defaults.damping), 0.0, 1e6)?,
+            sample_rows: between(
+                "sample_rows",
+                self.sample_rows.unwrap_or(defaults.sample_rows),
+                16,
+                1 << 24,
+            )?,
+            sampling_power: within(
+                "sampling_power",
+                self.sampling_power.unwrap_or(defaults.sampling_power),
+                1.0,
+                2.0,
+            )?,
+            honest_fraction: within(
+                "honest_fraction",
+                self.honest_fraction.unwrap_or(defaults.honest_fraction),
+                0.0,
+                0.9,
+            )?,
+            feature_reuse: within(
+                "feature_reuse",
+                self.feature_reuse.unwrap_or(defaults.feature_reuse),
+                0.0,
+                1.0,
+            )?,
+            reg_lambda: within("reg_lambda", self.reg_lambda.unwrap_or(defaults.reg_lambda), 0.0, 1e6)?,
             vote_bits,
-            patience: self.patience,
-            shared,
+            early_stopping_rounds: self.early_stopping_rounds,
+            shared_trees,
             max_gates: self.max_gates,
-            budget_seconds: self.budget_seconds,
+            time_limit: self.time_limit,
             seed: self.seed,
         })
     }
@@ -252,18 +294,18 @@ pub(crate) const FEW_GATES: usize = 200;
 struct Defaults {
     arities: [usize; 2],
     climb: u32,
-    screen: u32,
+    candidates: u32,
     rounds: usize,
     easy_rounds: usize,
     most_rounds: usize,
-    folds: usize,
-    trees: usize,
+    cv_folds: usize,
+    trees_per_round: usize,
     learning_rate: f64,
-    sample: usize,
-    focus: f64,
-    apart: f64,
-    habit: f64,
-    damping: f64,
+    sample_rows: usize,
+    sampling_power: f64,
+    honest_fraction: f64,
+    feature_reuse: f64,
+    reg_lambda: f64,
 }
 
 impl Defaults {
@@ -281,7 +323,7 @@ impl Defaults {
             arities: [4, 3],
             climb: 150,
             most_rounds: 500,
-            trees: 4,
+            trees_per_round: 4,
             learning_rate: 0.1,
             ..Self::table(rows)
         };
@@ -289,25 +331,25 @@ impl Defaults {
         let image = Self {
             arities: [4, 2],
             climb: 400,
-            screen: 16,
+            candidates: 16,
             rounds: 500,
             easy_rounds: 300,
-            folds: 0,
-            sample: sample(rows, 16384),
-            focus: 1.5,
-            habit: 0.0,
-            damping: 0.3,
+            cv_folds: 0,
+            sample_rows: sample(rows, 16384),
+            sampling_power: 1.5,
+            feature_reuse: 0.0,
+            reg_lambda: 0.3,
             ..table
         };
         match () {
             () if wide && rows < SMALL => Self {
                 climb: 250,
-                screen: 8,
+                candidates: 8,
                 rounds: 300,
                 easy_rounds: 250,
                 learning_rate: 0.14,
-                focus: 1.0,
-                damping: 0.1,
+                sampling_power: 1.0,
+                reg_lambda: 0.1,
                 ..image
             },
             () if wide && bits < VERY_MANY_BITS => image,
@@ -315,11 +357,11 @@ impl Defaults {
             () if rows < FEW_ROWS => Self {
                 climb: 200,
                 most_rounds: 400,
-                folds: 3,
-                trees: 2,
+                cv_folds: 3,
+                trees_per_round: 2,
                 learning_rate: 0.07,
-                apart: 0.3,
-                damping: 0.5,
+                honest_fraction: 0.3,
+                reg_lambda: 0.5,
                 ..table
             },
             () if rows < LARGE => table,
@@ -328,12 +370,12 @@ impl Defaults {
                 climb: 300,
                 rounds: 400,
                 most_rounds: 1000,
-                folds: usize::from(rows < VERY_LARGE),
-                trees: 6,
-                sample: sample(rows, 16384),
+                cv_folds: usize::from(rows < VERY_LARGE),
+                trees_per_round: 6,
+                sample_rows: sample(rows, 16384),
                 ..table
             },
-            () => Self { trees: 2, rounds: 180, learning_rate: 0.25, ..Self::of_many_rows(rows) },
+            () => Self { trees_per_round: 2, rounds: 180, learning_rate: 0.25, ..Self::of_many_rows(rows) },
         }
     }
 
@@ -345,17 +387,17 @@ impl Defaults {
             () if rows >= LARGE => Self {
                 arities: [5, 3],
                 climb: 2000,
-                folds: usize::from(rows < VERY_LARGE),
+                cv_folds: usize::from(rows < VERY_LARGE),
                 learning_rate: 0.07,
                 ..table
             },
             () if wide => Self { climb: 400, learning_rate: 0.1, ..table },
             () if rows < FEW_ROWS => {
-                Self { most_rounds: 400, folds: 3, learning_rate: 0.07, damping: 0.5, ..table }
+                Self { most_rounds: 400, cv_folds: 3, learning_rate: 0.07, reg_lambda: 0.5, ..table }
             }
             () => table,
         };
-        let image = Self { folds: 0, focus: 1.25, habit: 0.0, damping: 0.1, ..table };
+        let image = Self { cv_folds: 0, sampling_power: 1.25, feature_reuse: 0.0, reg_lambda: 0.1, ..table };
         match () {
             () if !wide => table,
             () if rows < LARGE => image,
@@ -369,10 +411,10 @@ impl Defaults {
             arities: [2, 12],
             climb: 500,
             rounds: 300,
-            folds: 0,
+            cv_folds: 0,
             learning_rate: 0.2,
-            sample: 1 << 16,
-            damping: 0.5,
+            sample_rows: 1 << 16,
+            reg_lambda: 0.5,
             ..Self::table(rows)
         }
     }
@@ -382,18 +424,18 @@ impl Defaults {
         Self {
             arities: [4, 4],
             climb: 300,
-            screen: 1,
+            candidates: 1,
             rounds: 600,
             easy_rounds: 600,
             most_rounds: 1000,
-            folds: 1,
-            trees: 1,
+            cv_folds: 1,
+            trees_per_round: 1,
             learning_rate: 0.05,
-            sample: sample(rows, 8192),
-            focus: 1.0,
-            apart: 0.0,
-            habit: 0.5,
-            damping: 5.0,
+            sample_rows: sample(rows, 8192),
+            sampling_power: 1.0,
+            honest_fraction: 0.0,
+            feature_reuse: 0.5,
+            reg_lambda: 5.0,
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::learn::Observer;
 ///     depth: Some(1),
 ///     rounds: Some(20),
 ///     learning_rate: Some(0.5),
-///     apart: Some(0.0),
+///     honest_fraction: Some(0.0),
 ///     ..GroveSettings::default()
 /// };
 /// let fit = fit_grove_with_spans(vec![Span::any(vec![0, 1])?], &rows, 2, None, None, &settings, &Ignore)?;
