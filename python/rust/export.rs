@@ -75,7 +75,7 @@ pub fn verify(
     match found {
         Equivalence::Equal => Ok(None),
         Equivalence::Differs { inputs, .. } => Ok(Some(names.into_iter().zip(inputs).collect())),
-        Equivalence::Undecided => Err(PyRuntimeError::new_err(
+        _ => Err(PyRuntimeError::new_err(
             "undecided: no row tells the file from the model, but a proof that there is none takes too long",
         )),
     }

@@ -60,7 +60,7 @@ fn flip(depth: usize, flips: usize, format: Format) -> [usize; 2] {
                 counts[0] += 1;
             }
             Equivalence::Equal => counts[1] += 1,
-            Equivalence::Undecided => panic!("flip {place} stayed undecided"),
+            _ => panic!("flip {place} stayed undecided"),
         }
         longest = longest.max(start.elapsed().as_secs_f64());
     }

@@ -9,7 +9,7 @@ use super::sources::{SourceArgs, data_spec};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings, Labels};
-use gatewood::export::curve_picture;
+use gatewood::export::{CurvePicturePoint, curve_picture};
 use gatewood::model::{
     Circuit, LabelledRows, LearnSettings, Metrics, Model, Rows, TrainSettings, Trained, Training,
 };
@@ -170,7 +170,16 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     if let (Some(path), Some(story)) = (&args.curve, &tested.trained.grove) {
         let mut file = OutputFile::create(Some(path))?;
-        file.write_all(curve_picture(&story.curve, story.rounds).as_bytes())?;
+        let points: Vec<CurvePicturePoint> = story
+            .curve
+            .iter()
+            .map(|point| CurvePicturePoint {
+                round: point.round,
+                train_error: point.train_error,
+                validation_error: point.validation_error,
+            })
+            .collect();
+        file.write_all(curve_picture(&points, story.rounds).as_bytes())?;
         file.finish()?;
     }
     let load_seconds = load_seconds + tested.trained.encode_time.as_secs_f64();

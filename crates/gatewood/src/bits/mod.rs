@@ -16,6 +16,9 @@ pub(crate) use matrix::packed_row_bytes;
 pub use matrix::{BitMatrix, BitView};
 pub use transpose::transpose_packed;
 
+/// The largest arity of a gate: 4,096 addresses.
+pub const MAX_ARITY: usize = 12;
+
 /// Rows in one word.
 pub const WORD_BITS: usize = u64::BITS as usize;
 

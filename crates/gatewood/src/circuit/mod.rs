@@ -39,9 +39,7 @@ pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use span::Span;
 pub(crate) use span::Wide;
 
+pub use crate::bits::MAX_ARITY;
 pub use table::TruthTable;
 pub(crate) use tree::Shape;
 pub use tree::Tree;
-
-/// The largest arity of a gate: 4,096 addresses.
-pub const MAX_ARITY: usize = 12;

@@ -44,6 +44,7 @@ impl Signal {
 
 /// What a [`Signal`] of a netlist is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SignalKind {
     /// A constant of that value.
     Constant(bool),

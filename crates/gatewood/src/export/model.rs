@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::code::Code;
-use super::verilog::CELL_INPUTS;
+use super::code::{Code, c};
+use super::hdl::verilog::CELL_INPUTS;
 use super::{Format, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
@@ -125,7 +125,7 @@ pub fn write_model_c(
     let file = with_facts(model, options);
     let code = code_of(model, Format::C, options, &file)?;
     super::write_code(&code, Format::C, &file, source)?;
-    super::c::write_header(&code, &file, header).map_err(|error| super::write_failed(Format::C, &error))
+    c::write_header(&code, &file, header).map_err(|error| super::write_failed(Format::C, &error))
 }
 
 /// Writes a test bench for the Verilog or VHDL of a model.

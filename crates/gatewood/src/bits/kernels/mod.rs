@@ -27,8 +27,8 @@ mod votes;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use super::MAX_ARITY;
 use super::{BLOCK_WORDS, WORD_BITS, words_for};
-use crate::circuit::MAX_ARITY;
 
 /// From this many inputs on, rows are counted by their address instead of by AND and popcount.
 pub(crate) const HISTOGRAM_ARITY: usize = 9;

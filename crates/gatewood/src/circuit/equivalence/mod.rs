@@ -16,6 +16,7 @@ use crate::{Error, Result};
 
 /// What [`prove_equal`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Equivalence {
     /// All outputs are equal for all rows: proven.
     Equal,

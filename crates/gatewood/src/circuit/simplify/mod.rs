@@ -25,6 +25,7 @@ impl Default for SimplifySettings {
 
 /// The size of a netlist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NetlistSize {
     /// Number of LUTs.
     pub luts: usize,
@@ -34,6 +35,7 @@ pub struct NetlistSize {
 
 /// A simplified netlist, and its size before and after.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Simplified {
     /// The netlist.
     pub netlist: Netlist,

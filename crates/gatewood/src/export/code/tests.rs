@@ -4,11 +4,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::harness::{HARNESS_BLOCK, harness, raw_harness};
+use super::raw_rows::raw_rows;
 use super::*;
 use crate::bits::BitMatrix;
 use crate::circuit::testing::{generator, random_grove, random_netlist, random_tree};
-use crate::circuit::{Grove, GroveOutputs, Target, Tree, VoteTree, column_names};
-use crate::encode::{Column, EncodeSettings, Encoder, FewValues, Numbers, PixelCode, Table, Test, Texts};
+use crate::circuit::{GroveOutputs, Target, Tree, VoteTree, column_names};
+use crate::encode::{Column, EncodeSettings, FewValues, Numbers, PixelCode, Table, Test, Texts};
+use crate::export::{Format, write, write_code, write_header};
 use chacha20::rand_core::Rng;
 
 /// Runs a command to its end.

@@ -1,100 +1,35 @@
-//! Pictures of what was learned, as SVG: the pixels that matter, and how the error fell.
+//! How the error fell while a grove was learned, as SVG.
 
 use std::fmt::Write;
 
-use crate::learn::CurvePoint;
-use crate::{Error, Result};
-
-/// Side of a pixel in the picture.
-const PIXEL: usize = 12;
-
-/// Colours from nothing to the most, as red, green and blue.
-const COLOURS: [[f64; 3]; 5] = [
-    [24.0, 16.0, 48.0],
-    [74.0, 38.0, 112.0],
-    [166.0, 54.0, 94.0],
-    [238.0, 118.0, 52.0],
-    [252.0, 232.0, 144.0],
-];
-
-/// A heat map of images: what each pixel is worth, in lines of `width`. Planes of colour follow one another in `worth`, and
-/// are added up where there are several.
-///
-/// ```
-/// use gatewood::export::heat_map;
-/// let picture = heat_map(&[0.0, 0.25, 0.75, 0.0], 2, 2)?;
-/// assert_eq!(picture.matches("<title>").count(), 2);
-/// assert!(heat_map(&[1.0; 5], 2, 2).is_err());
-/// # Ok::<(), gatewood::Error>(())
-/// ```
-///
-/// # Errors
-/// When the values are not whole images.
-pub fn heat_map(worth: &[f64], width: usize, height: usize) -> Result<String> {
-    let pixels = width.saturating_mul(height);
-    if pixels == 0 || worth.is_empty() || !worth.len().is_multiple_of(pixels) {
-        return Err(Error::data(format!(
-            "{} columns are not images of {width} by {height} pixels",
-            worth.len()
-        )));
-    }
-    let all: Vec<f64> = (0..pixels).map(|pixel| worth[pixel..].iter().step_by(pixels).sum()).collect();
-    let most = all.iter().copied().fold(0.0, f64::max);
-    let (across, down) = (width * PIXEL, height * PIXEL);
-    let mut svg = opening(across, down);
-    let _ = writeln!(svg, "<rect width=\"{across}\" height=\"{down}\" fill=\"{}\"/>", colour(0.0));
-    for (pixel, &value) in all.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-        let (line, column) = (pixel / width, pixel % width);
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{}\" y=\"{}\" width=\"{PIXEL}\" height=\"{PIXEL}\" fill=\"{}\">\
-             <title>line {line}, column {column}: {:.2} %</title></rect>",
-            column * PIXEL,
-            line * PIXEL,
-            colour(value / most),
-            100.0 * value,
-        );
-    }
-    svg += "</svg>\n";
-    Ok(svg)
-}
-
-/// The colour of a value from 0 to 1. Small values are told apart best: the root of the value is shown.
-fn colour(value: f64) -> String {
-    let place = value.sqrt() * (COLOURS.len() - 1) as f64;
-    let below = (place as usize).min(COLOURS.len() - 2);
-    let part = place - below as f64;
-    let mix = |channel: usize| {
-        (COLOURS[below][channel] * (1.0 - part) + COLOURS[below + 1][channel] * part).round() as u8
-    };
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
-}
-
-fn opening(width: usize, height: usize) -> String {
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-    )
-}
+use super::opening;
 
 const ACROSS: f64 = 560.0;
 const DOWN: f64 = 320.0;
 const LEFT: f64 = 60.0;
 const TOP: f64 = 20.0;
 
+/// A point of a learning curve: the errors after a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePicturePoint {
+    /// The round, from 1 on.
+    pub round: usize,
+    /// The error of the training rows.
+    pub train_error: f64,
+    /// The error of the validation rows, where there were some.
+    pub validation_error: Option<f64>,
+}
+
 /// The learning curve of a grove: the error of training rows by round, and that of validation rows where there were some.
 /// A line marks the round up to which trees were kept, where that is not the last.
 ///
 /// ```
-/// use gatewood::export::curve_picture;
-/// use gatewood::learn::CurvePoint;
-/// let point = |round, train_error| {
-///     CurvePoint { round, gates: 5 * round, train_error, train_loss: 0.5, validation_error: None, validation_loss: None }
-/// };
+/// use gatewood::export::{CurvePicturePoint, curve_picture};
+/// let point = |round, train_error| CurvePicturePoint { round, train_error, validation_error: None };
 /// let picture = curve_picture(&[point(1, 0.5), point(2, 0.25)], 2);
 /// assert!(picture.contains("training rows") && !picture.contains("validation rows"));
 /// ```
-pub fn curve_picture(curve: &[CurvePoint], kept: usize) -> String {
+pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
     let last = curve.last().map_or(1, |point| point.round).max(1);
     let most = curve
         .iter()
@@ -141,7 +76,7 @@ pub fn curve_picture(curve: &[CurvePoint], kept: usize) -> String {
             x(kept as f64)
         );
     }
-    type Ask = fn(&CurvePoint) -> Option<f64>;
+    type Ask = fn(&CurvePicturePoint) -> Option<f64>;
     let lines: [(&str, &str, Ask); 2] = [
         ("training rows", "#3465a4", |point| Some(point.train_error)),
         ("validation rows", "#c4561a", |point| point.validation_error),
@@ -192,29 +127,8 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn point(round: usize, train_error: f64, validation_error: Option<f64>) -> CurvePoint {
-        CurvePoint {
-            round,
-            gates: round,
-            train_error,
-            train_loss: 1.0,
-            validation_error,
-            validation_loss: None,
-        }
-    }
-
-    #[test]
-    fn pixels_have_their_places_and_colours_are_added_up() {
-        let picture = heat_map(&[0.0, 0.1, 0.0, 0.2, 0.0, 0.3, 0.4, 0.0], 2, 2).unwrap();
-        assert!(picture.contains("<rect x=\"12\" y=\"0\""), "{picture}");
-        assert!(
-            picture.contains("line 0, column 1: 40.00 %") && picture.contains("line 1, column 0: 40.00 %")
-        );
-        // Nothing is drawn where nothing is read, and the most has the last colour.
-        assert_eq!(picture.matches("<title>").count(), 3);
-        assert_eq!(picture.matches("#fce890").count(), 2);
-        assert!(heat_map(&[], 2, 2).is_err() && heat_map(&[1.0], 0, 5).is_err());
-        assert!(heat_map(&[1.0; 4], usize::MAX, 2).is_err());
+    fn point(round: usize, train_error: f64, validation_error: Option<f64>) -> CurvePicturePoint {
+        CurvePicturePoint { round, train_error, validation_error }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::encode::{DatePart, Encoder, Kind, Test};
+use crate::export::names;
 use crate::{Error, Result};
 
 /// The tests of raw values that fill a row, and where they find the values.
@@ -87,7 +88,7 @@ impl Raw {
                 Kind::Pixel => ("numbers", &mut raw.numbers, ", 0 to 255"),
                 Kind::Bit => ("numbers", &mut raw.numbers, ", 0 or 1"),
             };
-            raw.facts.push(format!("{name}[{place}] is {}{note}", super::names::comment(&input.name)));
+            raw.facts.push(format!("{name}[{place}] is {}{note}", names::comment(&input.name)));
             places.push(*place as u32);
             *place += 1;
         }

@@ -2,9 +2,9 @@
 
 use std::io::{Result, Write};
 
-use super::{Options, names};
 use crate::circuit::Netlist;
 use crate::circuit::aig::{Aig, Edge};
+use crate::export::{Options, names};
 
 /// The graph of a netlist and the edges of its outputs.
 ///
@@ -34,7 +34,11 @@ fn start(graph: &Aig, kind: &str, outputs: &[Edge], out: &mut impl Write) -> Res
     writeln!(out, "{kind} {variables} {} 0 {} {ands}", graph.inputs(), outputs.len())
 }
 
-pub(super) fn write_ascii(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write_ascii(
+    netlist: &Netlist,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
     let (graph, outputs) = graph(netlist);
     start(&graph, "aag", &outputs, out)?;
     for input in 0..graph.inputs() {
@@ -49,7 +53,11 @@ pub(super) fn write_ascii(netlist: &Netlist, options: &Options, out: &mut impl W
     symbols(netlist, options, out)
 }
 
-pub(super) fn write_binary(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write_binary(
+    netlist: &Netlist,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
     let (graph, outputs) = graph(netlist);
     start(&graph, "aig", &outputs, out)?;
     for output in outputs {

@@ -5,12 +5,13 @@ use std::fmt::Display;
 use std::io::{Result, Write};
 
 use super::arrays::{Array, Values};
-use super::code::{Body, Code};
 use super::program::{GroveProgram, Program};
-use super::{names, rust_raw};
+use super::rust_raw;
+use super::{Body, Code};
+use crate::export::names;
 
 /// Writes a module with `row`, `rows` and, for a grove, `margins`.
-pub(super) fn write(code: &Code, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> {
     let program = code.program();
     for line in &code.header {
         writeln!(out, "// {line}")?;

@@ -1,8 +1,8 @@
 //! The Verilog that this library writes: one module of two buses, wires, cells, registers and assignments.
 
-use super::super::verilog::CELL_INPUTS;
-use super::draft::{Draft, Wire};
+use super::verilog::CELL_INPUTS;
 use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
+use crate::export::draft::{Draft, Wire};
 use crate::{Error, Result};
 
 /// The widest bus that is read; a width takes no more bytes to write however large it is.
@@ -114,7 +114,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-pub(in super::super) fn read(bytes: &[u8]) -> Result<Netlist> {
+pub(in crate::export) fn read(bytes: &[u8]) -> Result<Netlist> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::file(format!("byte {}: Verilog is text, but this is not", error.valid_up_to()))
     })?;

@@ -2,8 +2,8 @@
 
 use std::io::{Result, Write};
 
-use super::Options;
 use super::raw::Raw;
+use crate::export::Options;
 
 /// A text as C writes it, in letters that every compiler reads.
 pub(super) fn quoted(text: &str) -> String {

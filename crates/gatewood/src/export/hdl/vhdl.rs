@@ -2,13 +2,13 @@
 
 use std::io::{Result, Write};
 
-use super::Options;
-use super::form::VHDL;
 use super::module::Module;
 use crate::bits::BitView;
 use crate::circuit::Netlist;
+use crate::export::Options;
+use crate::export::form::VHDL;
 
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let module = Module::new(netlist, options, &VHDL);
     module.comment(out)?;
     writeln!(out, "library ieee;\nuse ieee.std_logic_1164.all;\n")?;
@@ -58,7 +58,7 @@ fn binary(rows: BitView<'_>, row: usize) -> String {
 }
 
 /// A test bench that sends the rows through the entity and compares what comes out.
-pub(super) fn write_test_bench(
+pub(in crate::export) fn write_test_bench(
     netlist: &Netlist,
     options: &Options,
     rows: BitView<'_>,

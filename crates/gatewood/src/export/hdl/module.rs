@@ -2,10 +2,10 @@
 
 use std::io::{Result, Write};
 
-use super::form::{Form, Syntax};
 use super::pipeline::Pipeline;
-use super::{Options, names};
 use crate::circuit::{Netlist, Signal};
+use crate::export::form::{Form, Syntax};
+use crate::export::{Options, names};
 
 /// A netlist as a module with the buses `x` and `y`, in the syntax of a language.
 pub(super) struct Module<'a> {

@@ -1,7 +1,7 @@
 //! AIGER, ascii and binary, as far as it is combinational.
 
-use super::draft::{Draft, Wire};
 use crate::circuit::{Netlist, NetlistBuilder, Signal};
+use crate::export::draft::{Draft, Wire};
 use crate::{Error, Result};
 
 /// The most inputs a file may claim: in the binary form they take no bytes, so nothing else bounds them.
@@ -15,7 +15,7 @@ struct Header {
     ands: u64,
 }
 
-pub(in super::super) fn read(bytes: &[u8]) -> Result<Netlist> {
+pub(in crate::export) fn read(bytes: &[u8]) -> Result<Netlist> {
     let mut reader = Reader { bytes, at: 0, line: 0 };
     let first = reader.text_line()?;
     let mut words = first.split(' ');

@@ -1,8 +1,8 @@
 //! The constants of generated code: which arrays there are, and what is in them, whatever the language.
 
-use super::code::{Body, Code};
 use super::program::{GroveProgram, Program};
 use super::raw::Raw;
+use super::{Body, Code};
 
 /// A constant array. Its name is that in C; Rust's is the same in capitals.
 pub(super) struct Array {

@@ -4,12 +4,12 @@ use std::io::{Result, Write};
 
 use serde_json::Value;
 
-use super::Options;
 use crate::circuit::{Netlist, Signal, SignalKind};
+use crate::export::Options;
 
 /// Signals are named `x` and the number of an input, `n` and the number of a LUT, `0` or `1`; a LUT's table is a
 /// hexadecimal number whose bit `i` is the output when input `j` equals bit `j` of `i`.
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let text = |text: &str| Value::from(text);
     let name = |signal: Signal| match netlist.kind(signal) {
         SignalKind::Constant(value) => format!("\"{}\"", u8::from(value)),

@@ -1,29 +1,44 @@
-//! What programming languages are given: a program and what to say about it.
+//! Programming languages: C and Rust, what both are made from, and tests of such files against a model.
 
+mod arrays;
+pub(super) mod c;
+mod c_raw;
+mod compile;
+mod harness;
+mod program;
+mod raw;
+mod raw_rows;
+pub(super) mod rust;
+mod rust_raw;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use self::program::{GroveProgram, Program};
+use self::raw::Raw;
+pub use self::verify::{CodeTest, test_code};
 use super::Options;
-use super::program::{GroveProgram, Program};
-use super::raw::Raw;
 use crate::circuit::{Grove, Netlist};
 use crate::encode::Encoder;
 use crate::{Error, Result};
 
 /// What C and Rust are made from.
 pub(super) struct Code {
-    pub(super) body: Body,
+    body: Body,
     /// The tests of raw values that fill a row.
-    pub(super) raw: Option<Raw>,
+    raw: Option<Raw>,
     /// Whether a grove shows an output for each class after the number of the class.
-    pub(super) one_hot: bool,
+    one_hot: bool,
     /// Lines above the code.
-    pub(super) header: Vec<String>,
+    header: Vec<String>,
     /// What the columns of a row are called.
-    pub(super) inputs: Vec<String>,
+    inputs: Vec<String>,
     /// What the outputs are called.
-    pub(super) outputs: Vec<String>,
+    outputs: Vec<String>,
 }
 
 /// How the outputs are found.
-pub(super) enum Body {
+enum Body {
     Netlist(Program),
     Grove(GroveProgram),
 }
@@ -32,7 +47,7 @@ pub(super) enum Body {
 const MAX_OUTPUTS: usize = 64;
 
 impl Code {
-    pub(super) fn program(&self) -> &Program {
+    fn program(&self) -> &Program {
         match &self.body {
             Body::Netlist(program) => program,
             Body::Grove(grove) => &grove.program,

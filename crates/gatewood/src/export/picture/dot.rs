@@ -2,9 +2,9 @@
 
 use std::io::{Result, Write};
 
-use super::Options;
-use super::form::{Form, VERILOG};
 use crate::circuit::{Lut, Netlist, Signal, SignalKind};
+use crate::export::Options;
+use crate::export::form::{Form, VERILOG};
 
 /// The longest formula that is shown in place of a table.
 const LONGEST_FORMULA: usize = 24;
@@ -20,7 +20,7 @@ pub(super) fn label(lut: &Lut<'_>) -> String {
     }
 }
 
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     for line in options.header(netlist) {
         writeln!(out, "// {line}")?;
     }

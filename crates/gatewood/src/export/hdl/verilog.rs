@@ -2,16 +2,16 @@
 
 use std::io::{Result, Write};
 
-use super::Options;
-use super::form::VERILOG;
 use super::module::Module;
 use crate::bits::BitView;
 use crate::circuit::Netlist;
+use crate::export::Options;
+use crate::export::form::VERILOG;
 
 /// The most inputs of a cell.
-pub(super) const CELL_INPUTS: usize = 6;
+pub(in crate::export) const CELL_INPUTS: usize = 6;
 
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let module = Module::new(netlist, options, &VERILOG);
     module.comment(out)?;
     writeln!(out, "module {} (", options.name)?;
@@ -93,7 +93,7 @@ fn hexadecimal(rows: BitView<'_>, row: usize) -> String {
 }
 
 /// A test bench that sends the rows through the module and compares what comes out.
-pub(super) fn write_test_bench(
+pub(in crate::export) fn write_test_bench(
     netlist: &Netlist,
     options: &Options,
     rows: BitView<'_>,

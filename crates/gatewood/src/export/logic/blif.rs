@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::io::{Result, Write};
 
-use super::form::cover;
-use super::{Options, names};
 use crate::circuit::{Netlist, Signal, SignalKind};
+use crate::export::form::cover;
+use crate::export::{Options, names};
 
 /// Names on a line before it is continued on the next.
 const NAMES_A_LINE: usize = 12;
 
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     for line in options.header(netlist) {
         writeln!(out, "# {line}")?;
     }

@@ -8,9 +8,10 @@ use std::fmt::Display;
 use std::io::{Result, Write};
 
 use super::arrays::{Array, Values, width};
-use super::code::{Body, Code};
+use super::c_raw;
 use super::program::{GroveProgram, Program};
-use super::{Options, c_raw, names};
+use super::{Body, Code};
+use crate::export::{Options, names};
 
 /// The comment at the top.
 fn comment(code: &Code, out: &mut impl Write) -> Result<()> {
@@ -22,7 +23,7 @@ fn comment(code: &Code, out: &mut impl Write) -> Result<()> {
 }
 
 /// The header: what can be called, and what it means.
-pub(super) fn write_header(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write_header(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     let guard = format!("{}_H", options.name.to_ascii_uppercase());
     comment(code, out)?;
     writeln!(out, "#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n")?;
@@ -88,7 +89,7 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
 }
 
 /// The source. It includes the header of the given name, or else says itself what the header would.
-pub(super) fn write(
+pub(in crate::export) fn write(
     code: &Code,
     options: &Options,
     header: Option<&str>,

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::{Format, Options};
 use crate::encode::{Encoder, Kind};
+use crate::export::{Format, Options};
 use crate::{Error, Result};
 
 /// How many rows a harness takes at a time.
-pub const HARNESS_BLOCK: usize = 256;
+pub(super) const HARNESS_BLOCK: usize = 256;
 
 /// A main program around the C or Rust that [`write`](super::write()) or [`write_model`](super::write_model) wrote to a
 /// file.
@@ -18,7 +18,7 @@ pub const HARNESS_BLOCK: usize = 256;
 ///
 /// # Errors
 /// When the format is neither C nor Rust, or the path is not text or has a quote in it.
-pub fn harness(format: Format, options: &Options, path: &Path, margins: bool) -> Result<String> {
+pub(super) fn harness(format: Format, options: &Options, path: &Path, margins: bool) -> Result<String> {
     let (template, margin_code) = match format {
         Format::C => (C, C_MARGINS),
         _ => (RUST, RUST_MARGINS),
@@ -31,7 +31,12 @@ pub fn harness(format: Format, options: &Options, path: &Path, margins: bool) ->
 ///
 /// # Errors
 /// As [`harness`].
-pub fn raw_harness(format: Format, options: &Options, path: &Path, encoder: &Encoder) -> Result<String> {
+pub(super) fn raw_harness(
+    format: Format,
+    options: &Options,
+    path: &Path,
+    encoder: &Encoder,
+) -> Result<String> {
     let texts = encoder.inputs().iter().any(|input| input.kind == Kind::Text);
     let numbers = encoder.inputs().iter().any(|input| input.kind != Kind::Text);
     let [template, number_code, text_code] = match format {

@@ -2,10 +2,10 @@
 
 use std::io::{Result, Write};
 
-use super::Options;
 use super::dot::label;
 use crate::Error;
 use crate::circuit::{Netlist, Signal, SignalKind};
+use crate::export::Options;
 
 /// The most LUTs, and the most inputs that they read, of a picture.
 const MAX_LUTS: usize = 400;
@@ -174,7 +174,7 @@ fn escape(text: &str) -> String {
 
 /// # Errors
 /// When a picture of the netlist would show nothing, for all its lines.
-pub(super) fn check(netlist: &Netlist) -> crate::Result<()> {
+pub(in crate::export) fn check(netlist: &Netlist) -> crate::Result<()> {
     let read = netlist.reader_counts();
     let inputs = (0..netlist.inputs()).filter(|&input| read[netlist.input(input).index()] > 0).count();
     if netlist.luts() > MAX_LUTS || inputs > MAX_INPUTS {
@@ -187,7 +187,7 @@ pub(super) fn check(netlist: &Netlist) -> crate::Result<()> {
     Ok(())
 }
 
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let layout = Layout::of(netlist);
     let last = layout.widths.len() - 1;
     let (width, height) = (layout.left(last) + layout.widths[last] + MARGIN, 80 + layout.rows * ROW + MARGIN);

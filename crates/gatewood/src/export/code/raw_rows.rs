@@ -6,7 +6,7 @@ use crate::random::{Purpose, Stream};
 
 /// Rows of raw values, as a table and as what the program of [`raw_harness`](super::raw_harness()) reads.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RawRows {
+pub(super) struct RawRows {
     /// The rows, one column for each that the encoder reads.
     pub table: Table,
     /// The rows one after the other: the numbers, then each text as its length in four bytes (all ones when it is
@@ -19,7 +19,7 @@ pub struct RawRows {
 ///
 /// # Errors
 /// When two columns of the encoder have one name.
-pub fn raw_rows(encoder: &Encoder, rows: usize, seed: u64) -> Result<RawRows> {
+pub(super) fn raw_rows(encoder: &Encoder, rows: usize, seed: u64) -> Result<RawRows> {
     let mut numbers: Vec<Vec<f64>> = Vec::new();
     let mut texts: Vec<Vec<Option<String>>> = Vec::new();
     let mut columns = Vec::new();

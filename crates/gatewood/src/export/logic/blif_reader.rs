@@ -1,7 +1,7 @@
 //! BLIF, as far as it is combinational: `.model`, `.inputs`, `.outputs`, `.names`, `.end`.
 
-use super::draft::{Draft, Wire};
 use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
+use crate::export::draft::{Draft, Wire};
 use crate::{Error, Result};
 
 /// A `.names` whose rows are still being read.
@@ -14,7 +14,7 @@ struct Names<'a> {
     on: Option<bool>,
 }
 
-pub(in super::super) fn read(bytes: &[u8]) -> Result<Netlist> {
+pub(in crate::export) fn read(bytes: &[u8]) -> Result<Netlist> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::file(format!("byte {}: a BLIF file is text, but this is not", error.valid_up_to()))
     })?;

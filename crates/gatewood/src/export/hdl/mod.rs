@@ -1,0 +1,7 @@
+//! Hardware languages: Verilog, written and read back, and VHDL.
+
+mod module;
+mod pipeline;
+pub(super) mod verilog;
+pub(super) mod verilog_reader;
+pub(super) mod vhdl;

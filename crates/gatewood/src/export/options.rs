@@ -1,0 +1,82 @@
+//! What a file says besides the circuit.
+
+use super::names;
+use crate::circuit::Netlist;
+use crate::{Error, Result};
+
+/// What a file is to say besides the circuit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The name of the module, entity, model or prefix of functions.
+    pub name: String,
+    /// Lines for the comment at the top, such as what the model was trained on.
+    pub facts: Vec<String>,
+    /// The name of the header that C source includes; without one it declares all itself.
+    pub header_file: Option<String>,
+    /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
+    pub pipeline: usize,
+    /// Whether the LUTs of Verilog are the cells `LUT1` to `LUT6` of AMD's (Xilinx's) devices, which synthesis leaves as they
+    /// are, in place of formulas, which it maps anew.
+    pub cells: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { name: "model".into(), facts: Vec::new(), header_file: None, pipeline: 0, cells: false }
+    }
+}
+
+/// The most register stages a pipeline may have.
+pub const MAX_PIPELINE: usize = 1000;
+
+impl Options {
+    /// Checks that the name is one in every language and that the stages are not too many.
+    ///
+    /// # Errors
+    /// Says what is not as it should be.
+    pub fn validate(&self) -> Result<()> {
+        let mut bytes = self.name.bytes();
+        let starts_well = bytes.next().is_some_and(|first| first.is_ascii_alphabetic());
+        if !starts_well || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return Err(Error::setting(format!(
+                "{:?} cannot name a circuit: use a letter, then letters, digits and underscores",
+                self.name
+            )));
+        }
+        if names::is_reserved(&self.name) {
+            return Err(Error::setting(format!("{} means something else in one of the formats", self.name)));
+        }
+        if self.pipeline > MAX_PIPELINE {
+            return Err(Error::setting(format!(
+                "{} pipeline stages are over the limit of {MAX_PIPELINE}",
+                self.pipeline
+            )));
+        }
+        Ok(())
+    }
+
+    /// The lines of the comment at the top of a file.
+    pub(super) fn header(&self, netlist: &Netlist) -> Vec<String> {
+        let plural =
+            |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let mut lines = self.header_start();
+        lines.push(format!(
+            "{}: {}, {}, {}, depth {}",
+            self.name,
+            plural(netlist.inputs(), "input"),
+            plural(netlist.outputs(), "output"),
+            plural(netlist.luts(), "LUT"),
+            netlist.depth()
+        ));
+        lines.extend(self.header_facts());
+        lines
+    }
+
+    pub(super) fn header_start(&self) -> Vec<String> {
+        vec![format!("Made by gatewood {}", env!("CARGO_PKG_VERSION"))]
+    }
+
+    pub(super) fn header_facts(&self) -> impl Iterator<Item = String> {
+        self.facts.iter().flat_map(|fact| fact.lines()).map(names::comment)
+    }
+}

@@ -1,0 +1,17 @@
+//! Pictures: circuits as graphs, the pixels that matter, and how the error fell.
+
+mod curve;
+pub(super) mod dot;
+mod heat_map;
+pub(super) mod svg;
+
+pub use curve::{CurvePicturePoint, curve_picture};
+pub use heat_map::heat_map;
+
+/// The first line of an SVG file of that size.
+fn opening(width: usize, height: usize) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+    )
+}
