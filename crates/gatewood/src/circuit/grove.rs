@@ -174,7 +174,8 @@ impl Grove {
     /// A grove from its parts: `bias` has one entry a margin, `unit` is the log-odds that one vote is worth.
     ///
     /// # Errors
-    /// When a tree reads a column past `inputs`, votes on a margin that does not exist, or the bias has the wrong length.
+    /// When a tree reads a column past `inputs`, votes on a margin that does not exist, or the bias has the wrong length;
+    /// when a margin could leave 32 bits, since the bias and the largest votes of all trees add up to more.
     pub fn new(
         inputs: usize,
         classes: usize,
@@ -234,6 +235,7 @@ impl Grove {
                 return Err(Error::data(format!("tree {index} does not vote on these {margins} margins")));
             }
         }
+        check_sums(&bias, &trees)?;
         Ok(Self { inputs, spans, classes, bias, unit, trees })
     }
 
@@ -310,5 +312,69 @@ impl Grove {
             _ => (1..margins.len())
                 .fold(0, |best, class| if margins[class] > margins[best] { class } else { best }),
         }
+    }
+}
+
+/// Checks that no row can take a margin out of 32 bits, in whatever order votes are added: running adds them in 32 bits,
+/// circuits in as many as they need, and both must say the same.
+fn check_sums(bias: &[i32], trees: &[VoteTree]) -> Result<()> {
+    let mut most: Vec<u64> = bias.iter().map(|bias| u64::from(bias.unsigned_abs())).collect();
+    let mut largest = vec![0u32; bias.len()];
+    for tree in trees {
+        match tree.target() {
+            Target::One(margin) => {
+                let vote = tree.votes().iter().map(|vote| vote.unsigned_abs()).max().unwrap_or(0);
+                most[margin as usize] += u64::from(vote);
+            }
+            Target::All => {
+                largest.fill(0);
+                for votes in tree.votes().chunks_exact(bias.len()) {
+                    largest
+                        .iter_mut()
+                        .zip(votes)
+                        .for_each(|(most, vote)| *most = (*most).max(vote.unsigned_abs()));
+                }
+                most.iter_mut().zip(&largest).for_each(|(most, &vote)| *most += u64::from(vote));
+            }
+        }
+    }
+    match most.iter().position(|&most| most > i32::MAX as u64) {
+        Some(margin) => Err(Error::data(format!(
+            "margin {margin} could reach {}, which is over the limit of {}: its bias and votes are too large",
+            most[margin],
+            i32::MAX
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_that_could_leave_32_bits_are_refused() {
+        let tree = |target, votes| VoteTree::new(vec![1], target, vec![0], vec![], votes).unwrap();
+        let two = |bias, votes: &[[i32; 2]]| {
+            let trees = votes.iter().map(|votes| tree(Target::One(0), votes.to_vec())).collect();
+            Grove::new(1, 2, vec![bias], 0.1, trees)
+        };
+        assert!(two(i32::MAX, &[]).is_ok() && two(-i32::MAX, &[]).is_ok());
+        assert!(two(0, &[[i32::MAX, 0]]).is_ok());
+        assert!(two(i32::MAX - 10, &[[10, -3]]).is_ok());
+        // The largest of a tree counts, whatever its sign: sums in any order must fit.
+        for (bias, votes) in [
+            (i32::MIN, &[][..]),
+            (0, &[[i32::MIN, 0]][..]),
+            (i32::MAX - 10, &[[11, 0]][..]),
+            (i32::MAX - 10, &[[-11, 0]][..]),
+            (1, &[[1 << 30, 0], [0, 1 << 30]][..]),
+        ] {
+            let error = two(bias, votes).unwrap_err();
+            assert!(error.is_data() && error.to_string().contains("over the limit"), "{error}");
+        }
+        let all = |votes| Grove::new(1, 3, vec![0, 5, 0], 0.1, vec![tree(Target::All, votes)]);
+        assert!(all(vec![0, i32::MAX - 5, 0, 0, 0, 0]).is_ok());
+        assert!(all(vec![0, 0, 0, 0, i32::MAX - 4, 0]).unwrap_err().to_string().contains("margin 1"));
     }
 }
