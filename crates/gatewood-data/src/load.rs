@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::read::{
-    CIFAR_PIXELS, Cifar, Format, RawRows, ReadOptions, open, read_cifar, read_idx, read_pla, read_rows,
+    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, looks_like_pla, open, read_cifar, read_idx,
+    read_opened, read_pla,
 };
 use crate::spec::Options;
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
 use gatewood::encode::{Column, EncodeSettings, Labels, Table};
+use gatewood::text::{quote, short};
 use gatewood::{Error, Result};
 
 /// How to load what a [`DataSpec`] asks for.
@@ -17,6 +19,8 @@ pub struct LoadOptions {
     pub folders: Folders,
     /// The label's column in a file, by name or position; else it is found by its usual names, or is the last.
     pub label: Option<String>,
+    /// The label's name in the rows a model was learned from. Files that set their label apart need not use it.
+    pub usual_label: Option<String>,
     /// How to read a file.
     pub read: ReadOptions,
 }
@@ -98,9 +102,9 @@ pub fn renumbered(labels: &Labels, classes: &[String]) -> Result<Labels> {
     let code = |&code: &u32| {
         positions[code as usize].ok_or_else(|| {
             Error::data(format!(
-                "class \"{}\" is not one of the model's: {}",
-                labels.classes()[code as usize],
-                classes.join(", ")
+                "class {} is not one of the model's: {}",
+                quote(&labels.classes()[code as usize]),
+                classes.iter().take(10).map(|class| short(class)).collect::<Vec<_>>().join(", ")
             ))
         })
     };
@@ -122,22 +126,25 @@ pub fn load_unlabelled(spec: &DataSpec, options: &LoadOptions) -> Result<Table> 
 /// Reads a file or standard input; the label is taken out when it is wanted, or when it has a place of its own.
 fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result<FileRows> {
     let mut read = options.read.clone();
-    let label = file_options(spec, &mut read)?.or_else(|| options.label.clone());
-    if let Source::File(path) = &spec.source
-        && let Some(rows) = special_file(path)?
+    let own_label = file_options(spec, &mut read)?.or_else(|| options.label.clone());
+    let source = match &spec.source {
+        Source::File(path) => path.to_str().ok_or_else(|| Error::io("the file's name is not text"))?,
+        _ => "-",
+    };
+    // Opened once, whatever it is: a pipe cannot be read again.
+    let mut opened = Opened::new(source)?;
+    if read.format.is_none()
+        && let Some(rows) = special_file(&mut opened, source)?
     {
-        return match (label, rows.label.is_some()) {
-            (Some(label), true) => {
+        return match (own_label, &rows.label) {
+            (Some(label), Some((name, _))) if label != *name => {
                 Err(Error::setting(format!("{}: the label is known, so \"{label}\" cannot be it", spec.text)))
             }
             _ => Ok(rows),
         };
     }
-    let source = match &spec.source {
-        Source::File(path) => path.to_str().ok_or_else(|| Error::io("the file's name is not text"))?,
-        _ => "-",
-    };
-    let RawRows { mut table, label: apart, mut note } = read_rows(source, &read)?;
+    let label = own_label.or_else(|| options.usual_label.clone());
+    let RawRows { mut table, label: apart, mut note } = read_opened(opened, &read)?;
     // Rows to predict may come without their label; then a column at its position is another one.
     let may_have_label = table.is_named() || read.width.is_none_or(|width| table.columns() > width);
     let column = match (&label, &apart) {
@@ -171,8 +178,8 @@ fn first_is_alone(name: &str, label: &Column) -> Option<String> {
     let is_alone = (0..counts.len()).all(|class| (class == first) == (counts[class] == 1));
     (is_alone && labels.len() >= 10).then(|| {
         format!(
-            "the first line is taken for a row, though no other has its label \"{}\"; if it names the columns, say --header yes",
-            labels.classes()[first]
+            "the first line is taken for a row, though no other has its label {}; if it names the columns, say --header yes",
+            quote(&labels.classes()[first])
         )
     })
 }
@@ -234,18 +241,20 @@ fn file_options(spec: &DataSpec, read: &mut ReadOptions) -> Result<Option<String
 }
 
 /// PLA, IDX and CIFAR files, known by name or first bytes.
-fn special_file(path: &Path) -> Result<Option<FileRows>> {
+fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
+    let path = Path::new(source);
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let bare = [".gz", ".xz", ".zst"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-    let mut reader = open(path)?;
-    let start = reader.fill_buf().map_err(|error| Error::io(format!("{}: {error}", path.display())))?;
-    let at = |error: Error| error.at(path.display());
+    let Opened { reader, place, .. } = opened;
+    let place = &*place;
+    let start = reader.fill_buf().map_err(|error| Error::io(format!("{place}: {error}")))?;
+    let at = |error: Error| error.at(place);
     let numbers = |values: &[u8]| -> Result<Column> {
         let codes = values.iter().map(|&value| u32::from(value)).collect();
         Ok(Column::Number(gatewood::encode::Numbers::coded(codes, (0..256).map(f64::from).collect())?))
     };
-    if bare.ends_with(".pla") {
-        let pla = read_pla(&mut reader).map_err(at)?;
+    if bare.ends_with(".pla") || looks_like_pla(start) {
+        let pla = read_pla(reader).map_err(at)?;
         let values: Vec<u8> = pla.classes.iter().map(|&class| class as u8).collect();
         let table = Table::from_bits(pla.bits).with_names(pla.inputs).map_err(at)?;
         return Ok(Some(FileRows {
@@ -256,7 +265,7 @@ fn special_file(path: &Path) -> Result<Option<FileRows>> {
         }));
     }
     if matches!(start, [0, 0, 8, 1..=4, ..]) {
-        let images = read_idx(&mut reader).map_err(at)?;
+        let images = read_idx(reader).map_err(at)?;
         if images.dimensions.len() < 2 {
             return Err(at(Error::file(
                 "these are labels: give the file of images, the labels are found beside it",
@@ -289,7 +298,7 @@ fn special_file(path: &Path) -> Result<Option<FileRows>> {
     }
     if bare.ends_with(".bin") {
         let mut images = Cifar::default();
-        read_cifar(&mut reader, &|_| true, &mut images).map_err(at)?;
+        read_cifar(reader, &|_| true, &mut images).map_err(at)?;
         let shape = ImageShape { width: 32, height: 32, channels: 3 };
         let table = Table::from_pixels(CIFAR_PIXELS, images.bytes)?.with_names(shape.names())?;
         return Ok(Some(FileRows {

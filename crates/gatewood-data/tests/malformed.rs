@@ -76,6 +76,9 @@ fn pla_files() {
         (".i 2\n.o 1\n0x 1\n", "line 3, digit 2: \"x\" is not 0, 1 or -"),
         (".i 2\n.o 1\n.type dr\n", "line 3: .type must be f, fd or fr"),
         (".i 2\n.o 1\n.pair 3\n", "line 3: .pair is not a known keyword"),
+        // Once a panic: rows of four inputs read as rows of two.
+        (".i 4\n.o 1\n01-1 -\n.i 2\n", "line 4: a second .i"),
+        (".i 2\n.o 1\n.o 1\n", "line 3: a second .o"),
         (".i 2\n.o 1\n.ilb a\n", ".ilb names 1 inputs, but .i says 2"),
         (".i 2\n.o 1\n.type fr\n.e\n", "the PLA file has no rows"),
         (

@@ -1,11 +1,15 @@
 //! The one error type of the library.
 
+use std::borrow::Cow;
 use std::fmt;
+
+use crate::text::printable;
 
 /// Why an operation of this library failed.
 ///
 /// The message is a full sentence without a final stop, fit to be shown to a user; it names the place
-/// (setting, row, column, byte) where there is one. The kind is asked for with the `is_…` methods.
+/// (setting, row, column, byte) where there is one, and control characters in it are escaped. The kind is asked for with the
+/// `is_…` methods.
 ///
 /// ```
 /// use gatewood::bits::BitMatrix;
@@ -31,22 +35,22 @@ enum Kind {
 impl Error {
     /// A setting is out of range or does not go with another.
     pub fn setting(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Setting, message: message.into() }
+        Self { kind: Kind::Setting, message: safe(message) }
     }
 
     /// The data cannot be learned from or run on: wrong shape, one class, no rows.
     pub fn data(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Data, message: message.into() }
+        Self { kind: Kind::Data, message: safe(message) }
     }
 
     /// A file's content is not what it should be: damaged, truncated, foreign, newer.
     pub fn file(message: impl Into<String>) -> Self {
-        Self { kind: Kind::File, message: message.into() }
+        Self { kind: Kind::File, message: safe(message) }
     }
 
     /// The work would take more memory than there is, or more than a type can count.
     pub fn too_large(message: impl Into<String>) -> Self {
-        Self { kind: Kind::TooLarge, message: message.into() }
+        Self { kind: Kind::TooLarge, message: safe(message) }
     }
 
     /// An observer asked for the work to stop.
@@ -56,7 +60,7 @@ impl Error {
 
     /// Reading or writing failed.
     pub fn io(message: impl Into<String>) -> Self {
-        Self { kind: Kind::Io, message: message.into() }
+        Self { kind: Kind::Io, message: safe(message) }
     }
 
     /// Whether a setting was at fault.
@@ -92,8 +96,17 @@ impl Error {
     /// The same error with the place it happened in put before the message.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
-        self.message = format!("{place}: {}", self.message);
+        self.message = format!("{}: {}", printable(&place.to_string()), self.message);
         self
+    }
+}
+
+/// A message that is safe to show: names in it may come from any file.
+fn safe(message: impl Into<String>) -> String {
+    let message = message.into();
+    match printable(&message) {
+        Cow::Borrowed(_) => message,
+        Cow::Owned(escaped) => escaped,
     }
 }
 

@@ -9,6 +9,8 @@
 //! - [`model`]: a circuit with its names and its file;
 //! - [`export`]: circuits as Verilog, VHDL, BLIF, AIGER, C and more, and back.
 //! - [`random`]: the streams all randomness comes from.
+//! - [`memory`]: asking for memory before taking it.
+//! - [`text`]: texts of unknown origin in messages.
 
 pub mod bits;
 pub mod circuit;
@@ -16,9 +18,10 @@ pub mod encode;
 mod error;
 pub mod export;
 pub mod learn;
-mod memory;
+pub mod memory;
 pub mod model;
 mod pool;
 pub mod random;
+pub mod text;
 
 pub use error::{Error, Result};

@@ -90,6 +90,7 @@ impl SourceArgs {
         LoadOptions {
             folders: self.folders(),
             label: self.label.clone(),
+            usual_label: None,
             read: self.read_options(ReadOptions::default()),
         }
     }
@@ -98,7 +99,8 @@ impl SourceArgs {
     pub(crate) fn load_options_for(&self, model: &Model) -> LoadOptions {
         LoadOptions {
             folders: self.folders(),
-            label: self.label.clone().or_else(|| model.label().map(str::to_owned)),
+            label: self.label.clone(),
+            usual_label: model.label().map(str::to_owned),
             read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }
     }

@@ -145,7 +145,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
     if let Some(test) = &args.test {
         let mut options = args.source.load_options();
-        options.label = options.label.or_else(|| dataset.label.clone());
+        options.usual_label = dataset.label.clone();
         let kinds = (0..dataset.train.table.columns())
             .map(|column| (dataset.train.table.name(column).into_owned(), dataset.train.table.kind(column)));
         options.read.kinds = kinds.collect();

@@ -7,6 +7,8 @@ mod show;
 
 use std::process::ExitCode;
 
+use gatewood::text::printable;
+
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use output::{OutputFile, print};
 pub(crate) use progress::Bar;
@@ -36,7 +38,7 @@ impl Terminal {
     /// Says something beside the results.
     pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            eprintln!("{}", printable(text));
         }
     }
 }
@@ -53,7 +55,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         eprintln!("stopped; nothing was written");
         return ExitCode::from(130);
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", printable(&format!("{error:#}")));
     let is_usage = of_library.is_some_and(gatewood::Error::is_setting) || error.is::<Usage>();
     ExitCode::from(if is_usage { 2 } else { 1 })
 }

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use super::interrupt;
 use anyhow::{Context, Result};
 use gatewood::model::temporary_name;
+use gatewood::text::printable;
 
-/// Prints to standard output.
+/// Prints to standard output. Names from files do not reach a terminal as escape sequences; JSON stays the same JSON.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output cannot be written to")
+    out.write_all(printable(text).as_bytes())
+        .and_then(|()| out.flush())
+        .context("standard output cannot be written to")
 }
 
 /// Where results go: a file under a temporary name until it is whole, or standard output.

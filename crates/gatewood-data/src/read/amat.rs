@@ -1,12 +1,15 @@
 //! `.amat` text, as CONVEX and RECTANGLES come from their home: a line an image, its pixels from 0 to 1 and then its label,
 //! with spaces between.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use gatewood::{Error, Result};
+use gatewood::text::quote;
+use gatewood::{Error, Result, memory};
+
+use super::bytes::read_line;
 
 /// Bytes a line may have.
-const LONGEST: u64 = 1 << 24;
+const LONGEST: usize = 1 << 24;
 
 /// The images and labels of an `.amat` file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,14 +36,9 @@ pub fn read_amat(reader: &mut dyn BufRead) -> Result<Amat> {
     let mut images = Amat::default();
     let mut line = Vec::new();
     for number in 1usize.. {
-        line.clear();
-        let count = (&mut *reader).take(LONGEST).read_until(b'\n', &mut line);
-        let count = count.map_err(|error| Error::io(error.to_string()))?;
-        if count == 0 {
+        read_line(reader, &mut line, LONGEST).map_err(|error| error.at(format_args!("line {number}")))?;
+        if line.is_empty() {
             break;
-        }
-        if count as u64 == LONGEST {
-            return Err(Error::file(format!("line {number}: longer than {} MB", LONGEST >> 20)));
         }
         let text = std::str::from_utf8(&line)
             .map_err(|_| Error::file(format!("line {number}: is not UTF-8 text")))?;
@@ -65,7 +63,8 @@ impl Amat {
         for word in pixels.split_ascii_whitespace() {
             let pixel = word.parse().ok().filter(|pixel| (0.0..=1.0).contains(pixel));
             let pixel: f64 =
-                pixel.ok_or_else(|| Error::file(format!("\"{word}\" is not a pixel from 0 to 1")))?;
+                pixel.ok_or_else(|| Error::file(format!("{} is not a pixel from 0 to 1", quote(word))))?;
+            memory::reserve(&mut self.bytes, 1)?;
             self.bytes.push((pixel * 255.0).round() as u8);
         }
         let pixels = self.bytes.len() - before;
@@ -77,7 +76,8 @@ impl Amat {
         }
         let value =
             label.parse().ok().filter(|value: &f64| (0.0..256.0).contains(value) && value.fract() == 0.0);
-        let value = value.ok_or_else(|| Error::file(format!("\"{label}\" is not a label from 0 to 255")))?;
+        let value =
+            value.ok_or_else(|| Error::file(format!("{} is not a label from 0 to 255", quote(label))))?;
         self.labels.push(value as u8);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
 use gatewood::encode::Table;
-use gatewood::{Error, Result};
+use gatewood::{Error, Result, memory};
 
 use super::arrow_schema::{Field, Values, fields};
 use super::bytes::{read_array, read_whole};
@@ -204,6 +204,11 @@ impl<'a> Batch<'a> {
             return Err(damaged("a column of another length than its batch"));
         }
         let mut list = Vec::new();
+        let mut sink = sink;
+        match &mut sink {
+            Some(sink) => sink.reserve(self.rows)?,
+            None => memory::reserve(&mut list, self.rows)?,
+        }
         let mut emit: Box<dyn FnMut(Item) -> Result<()>> = match sink {
             Some(sink) => Box::new(|item| push(sink, item)),
             None => Box::new(|item| {
@@ -294,16 +299,16 @@ fn unpack(bytes: &[u8], codec: u8) -> Result<Vec<u8>> {
     };
     let mut plain = Vec::new();
     let wrong = |error: String| damaged(&format!("a packed buffer ({error})"));
-    match codec {
-        0 => lz4_flex::frame::FrameDecoder::new(packed).take(length).read_to_end(&mut plain),
+    let read = match codec {
+        0 => read_whole(&mut lz4_flex::frame::FrameDecoder::new(packed).take(length), &mut plain),
         1 => {
             let frame =
                 ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| wrong(error.to_string()))?;
-            frame.take(length).read_to_end(&mut plain)
+            read_whole(&mut frame.take(length), &mut plain)
         }
         other => return Err(damaged(&format!("packed by method {other}"))),
-    }
-    .map_err(|error| wrong(error.to_string()))?;
+    };
+    read.map_err(|error| if error.is_too_large() { error } else { wrong(error.to_string()) })?;
     if (plain.len() as u64) < length {
         return Err(damaged("a packed buffer that is cut short"));
     }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::bytes::read_whole;
-use gatewood::{Error, Result};
+use gatewood::{Error, Result, memory};
 
 /// Bytes of a record: the label, then 32 by 32 bytes each of red, green and blue.
 pub const CIFAR_RECORD: usize = 1 + CIFAR_PIXELS;
@@ -48,6 +48,8 @@ pub fn read_cifar(reader: &mut dyn Read, keep: &dyn Fn(u8) -> bool, images: &mut
             )));
         }
         if keep(label) {
+            memory::reserve(&mut images.labels, 1)?;
+            memory::reserve(&mut images.bytes, CIFAR_PIXELS)?;
             images.labels.push(label);
             images.bytes.extend_from_slice(&record[1..]);
         }

@@ -15,6 +15,15 @@ const FIRST_LOOK: usize = 4096;
 /// Distinct texts past which a column of numbers is kept plain in any case.
 const LAST_LOOK: usize = 1 << 16;
 
+/// Columns from which a table is so wide that their fields are kept as text first.
+pub(crate) const MANY_COLUMNS: usize = 4096;
+
+/// Bytes of text at which a column of such a table gets a dictionary after all.
+const MOST_RAW: usize = 1 << 15;
+
+/// Distinct texts of a short column from which plain numbers can take less than codes.
+const FEW: usize = 16;
+
 /// Why a field does not fit its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Misfit {
@@ -66,6 +75,9 @@ pub(crate) struct ColumnBuilder {
 
 #[derive(Debug)]
 enum State {
+    /// The fields as they came, each with a NUL after it; the dictionary is empty. A dictionary in each of very many
+    /// columns would take several times the text.
+    Raw(Vec<u8>, Dictionary),
     Coded(Codes, Dictionary),
     Plain {
         values: Vec<f64>,
@@ -82,10 +94,62 @@ impl ColumnBuilder {
         Self { wanted, state: State::Coded(Codes::new(), Dictionary::default()), look_at }
     }
 
+    /// An empty column of a table of very many.
+    pub(crate) fn one_of_many(wanted: Option<Kind>) -> Self {
+        Self { state: State::Raw(Vec::new(), Dictionary::default()), ..Self::new(wanted) }
+    }
+
+    /// Bytes that it may take besides those it has, for so many fields more.
+    pub(crate) fn growth(&self, fields: usize) -> usize {
+        // A list that is full is made twice as long elsewhere.
+        let list = |length: usize, capacity: usize, more: usize| {
+            if capacity - length < more { (2 * capacity).max(length + more) } else { 0 }
+        };
+        match &self.state {
+            // Of a few letters each: long fields are few in the text that is read at a time.
+            State::Raw(bytes, _) => list(bytes.len(), bytes.capacity(), 8 * fields),
+            State::Coded(codes, dictionary) => {
+                codes.growth(fields, dictionary.len() + fields) + dictionary.growth(fields)
+            }
+            State::Plain { values, .. } => list(values.len(), values.capacity(), fields) * size_of::<f64>(),
+        }
+    }
+
+    /// Gives the fields that were kept as text to a dictionary.
+    #[cold]
+    fn code_raw(&mut self) {
+        let State::Raw(bytes, _) = &mut self.state else { return };
+        let bytes = std::mem::take(bytes);
+        let (mut codes, mut dictionary) = (Codes::new(), Dictionary::default());
+        let mut start = 0;
+        while let Some(length) = bytes[start..].iter().position(|&byte| byte == 0) {
+            let code = dictionary.code(&bytes, start, start + length);
+            codes.push(code.expect("it was found to be text when it came"));
+            start += length + 1;
+        }
+        let distinct = dictionary.len();
+        self.state = State::Coded(codes, dictionary);
+        if self.look_at != u32::MAX && distinct >= FEW {
+            self.look();
+        }
+    }
+
     /// Appends the field of a text.
     #[inline]
     pub(crate) fn push(&mut self, text: &[u8], start: usize, end: usize) -> Result<(), Misfit> {
         match &mut self.state {
+            State::Raw(bytes, _) => {
+                let field = &text[start..end];
+                if field.contains(&0) || std::str::from_utf8(field).is_err() {
+                    return Err(Misfit::NotText);
+                }
+                bytes.extend_from_slice(field);
+                bytes.push(0);
+                if bytes.len() > MOST_RAW {
+                    self.code_raw();
+                }
+                Ok(())
+            }
             State::Coded(codes, dictionary) => {
                 let code = dictionary.code(text, start, end).ok_or(Misfit::NotText)?;
                 codes.push(code);
@@ -105,6 +169,7 @@ impl ColumnBuilder {
     /// Appends fields that a [`Look`] at this column found codes for.
     pub(crate) fn extend_codes<T: Copy + BitOr<Output = T> + Into<u32>>(&mut self, fields: &[T]) {
         match &mut self.state {
+            State::Raw(..) => debug_assert!(fields.is_empty(), "there are no codes yet"),
             State::Coded(codes, _) => codes.extend_from_slice(fields),
             State::Plain { values, coded } => {
                 values.extend(fields.iter().map(|&code| coded[code.into() as usize]));
@@ -116,14 +181,16 @@ impl ColumnBuilder {
     pub(crate) fn extend_numbers(&mut self, numbers: &[f64]) {
         match &mut self.state {
             State::Plain { values, .. } => values.extend_from_slice(numbers),
-            State::Coded(..) => unreachable!("a column never turns from plain numbers to codes"),
+            State::Raw(..) | State::Coded(..) => {
+                unreachable!("a column never turns from plain numbers to codes")
+            }
         }
     }
 
     /// What is known of the column's fields so far.
     pub(crate) fn look_up(&self) -> Look<'_> {
         match &self.state {
-            State::Coded(_, dictionary) => Look(Some(dictionary.known())),
+            State::Raw(_, dictionary) | State::Coded(_, dictionary) => Look(Some(dictionary.known())),
             State::Plain { .. } => Look(None),
         }
     }
@@ -146,10 +213,12 @@ impl ColumnBuilder {
     }
 
     /// The column, or why it cannot be one: the row and the text that do not fit.
-    pub(crate) fn finish(self) -> Result<Column, (usize, String, Misfit)> {
+    pub(crate) fn finish(mut self) -> Result<Column, (usize, String, Misfit)> {
+        self.code_raw();
         let (codes, dictionary) = match self.state {
             State::Plain { values, .. } => return Ok(Column::Number(Numbers::F64(values))),
             State::Coded(codes, dictionary) => (codes, dictionary),
+            State::Raw(..) => unreachable!("it was coded above"),
         };
         let texts = dictionary.texts();
         let misfit = |code: usize, misfit: Misfit| {

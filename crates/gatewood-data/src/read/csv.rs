@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use gatewood::{Error, Result};
+use gatewood::{Error, Result, memory};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -94,6 +94,11 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     }
 }
 
+/// Asks for the memory that the columns may take for so many rows more.
+fn make_room(columns: &[ColumnBuilder], rows: usize) -> Result<()> {
+    memory::check(columns.iter().map(|column| column.growth(rows)).sum())
+}
+
 /// A text on its way to columns.
 struct Reading<'a> {
     records: Records<'a>,
@@ -110,6 +115,7 @@ impl Reading<'_> {
             let fault = batch.fault.take();
             let is_last = batch.rows() == 0 || (until_unquoted && !batch.text.contains(&b'"'));
             let mut odd = None;
+            make_room(&self.columns, batch.rows())?;
             match &self.pool {
                 // The next part is taken apart while the columns take this one.
                 Some(pool) if fault.is_none() && !is_last => pool.in_place_scope(|scope| {
@@ -174,6 +180,7 @@ fn append_pieces(
     } else {
         pieces.par_iter_mut().for_each(|piece| piece.look_up(&looks, delimiter));
     }
+    make_room(columns, pieces.iter().map(|piece| piece.rows()).sum())?;
     // The columns of plain numbers before each such column.
     let mut plain = 0;
     let plain: Vec<Option<usize>> = looks

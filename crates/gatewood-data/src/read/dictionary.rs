@@ -90,6 +90,13 @@ impl Dictionary {
         self.texts.len()
     }
 
+    /// Bytes that it may take besides those it has, for so many fields more.
+    pub(crate) fn growth(&self, fields: usize) -> usize {
+        let is_full = (self.len() + fields.min(self.len() + 1)) * 2 > self.slots.len();
+        let slots = if is_full { 2 * self.slots.len() * size_of::<(u64, u32)>() } else { 0 };
+        slots + self.texts.growth(fields)
+    }
+
     /// The code of a field in a text; `None` when it is new and is not text: not UTF-8, or with a
     /// NUL in it.
     #[inline]

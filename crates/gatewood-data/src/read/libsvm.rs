@@ -3,8 +3,10 @@
 use std::io::BufRead;
 
 use gatewood::encode::{Column, Numbers, Table};
-use gatewood::{Error, Result};
+use gatewood::text::quote;
+use gatewood::{Error, Result, memory};
 
+use super::bytes::read_line;
 use super::column::{ColumnBuilder, number};
 use super::table::{RawRows, ReadOptions};
 
@@ -12,7 +14,7 @@ use super::table::{RawRows, ReadOptions};
 const LAST_POSITION: usize = 1 << 20;
 
 /// Bytes a line may have.
-const LONGEST: u64 = 1 << 28;
+const LONGEST: usize = 1 << 26;
 
 /// The listed values of one feature.
 #[derive(Debug, Clone, Default)]
@@ -28,15 +30,11 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
     let (mut line, mut number_of_line, mut rows) = (Vec::new(), 0usize, 0usize);
     let mut lines_of_rows = Vec::new();
     loop {
-        line.clear();
-        let count = std::io::Read::take(&mut *reader, LONGEST).read_until(b'\n', &mut line);
-        let count = count.map_err(|error| Error::io(error.to_string()))?;
-        if count == 0 {
-            break;
-        }
         number_of_line += 1;
-        if count as u64 == LONGEST {
-            return Err(Error::file(format!("line {number_of_line}: longer than {} MB", LONGEST >> 20)));
+        read_line(reader, &mut line, LONGEST)
+            .map_err(|error| error.at(format_args!("line {number_of_line}")))?;
+        if line.is_empty() {
+            break;
         }
         let text = std::str::from_utf8(&line)
             .map_err(|_| Error::file(format!("line {number_of_line}: is not UTF-8 text")))?;
@@ -47,10 +45,11 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
             return Err(Error::too_large(format!("line {number_of_line}: more than {} rows", u32::MAX)));
         }
         let label_misfit =
-            |_| Error::file(format!("line {number_of_line}: the label \"{label}\" does not fit"));
+            |_| Error::file(format!("line {number_of_line}: the label {} does not fit", quote(label)));
         if label.contains(':') {
             return Err(Error::file(format!(
-                "line {number_of_line}: \"{label}\" stands where the label should be"
+                "line {number_of_line}: {} stands where the label should be",
+                quote(label)
             )));
         }
         labels.push(label.as_bytes(), 0, label.len()).map_err(label_misfit)?;
@@ -58,6 +57,7 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
             push(&mut features, word, rows)
                 .map_err(|error| error.at(format_args!("line {number_of_line}")))?;
         }
+        memory::reserve(&mut lines_of_rows, 1)?;
         lines_of_rows.push(number_of_line);
         rows += 1;
     }
@@ -66,8 +66,9 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
     }
     let label = labels.finish().map_err(|(row, text, _)| {
         Error::file(format!(
-            "line {}: the label \"{text}\" is not a number, as nearly all others are",
-            lines_of_rows[row]
+            "line {}: the label {} is not a number, as nearly all others are",
+            lines_of_rows[row],
+            quote(&text)
         ))
     })?;
     drop(lines_of_rows);
@@ -77,7 +78,7 @@ pub(crate) fn read_libsvm(reader: &mut dyn BufRead, options: &ReadOptions) -> Re
 
 /// Adds one `position:value` pair.
 fn push(features: &mut Vec<Listed>, word: &str, row: usize) -> Result<()> {
-    let misfit = |what: &str| Error::file(format!("\"{word}\" {what}"));
+    let misfit = |what: &str| Error::file(format!("{} {what}", quote(word)));
     let (position, value) =
         word.split_once(':').ok_or_else(|| misfit("is not a position, a colon and a value"))?;
     let position: usize = position.parse().map_err(|_| misfit("does not start with a position"))?;
@@ -89,12 +90,15 @@ fn push(features: &mut Vec<Listed>, word: &str, row: usize) -> Result<()> {
         value => number(value).ok_or_else(|| misfit("does not end with a number"))?,
     };
     if features.len() <= position {
+        memory::reserve(features, position + 1 - features.len())?;
         features.resize_with(position + 1, Listed::default);
     }
     let feature = &mut features[position];
     if feature.rows.last() == Some(&(row as u32)) {
         return Err(misfit("gives a position a second time"));
     }
+    memory::reserve(&mut feature.rows, 1)?;
+    memory::reserve(&mut feature.values, 1)?;
     feature.rows.push(row as u32);
     feature.values.push(value);
     Ok(())

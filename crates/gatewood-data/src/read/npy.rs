@@ -4,7 +4,7 @@ use std::io::Read;
 
 use gatewood::bits::BitMatrix;
 use gatewood::encode::{Column, Table};
-use gatewood::{Error, Result};
+use gatewood::{Error, Result, memory};
 
 use super::bytes::{read_array, read_to_length};
 use super::npy_header::{Header, Item};
@@ -159,6 +159,7 @@ impl Values<'_> {
             if sinks.is_empty() {
                 sinks.resize_with(columns, || sink(self.header.item));
             }
+            sinks.iter_mut().try_for_each(|sink| sink.reserve(count))?;
             for (index, value) in self.piece.chunks_exact(size).enumerate() {
                 let column = &mut sinks[if columns == 1 { 0 } else { index % columns }];
                 push(column, value, self.header.item, self.header.big_endian).ok_or_else(|| {
@@ -181,12 +182,14 @@ fn read_pixels(values: &mut Values<'_>, rows: usize, columns: usize, fortran: bo
     while left > 0 {
         let count = left.min(PIECE);
         values.next(count)?;
+        memory::reserve(&mut bytes, values.piece.len())?;
         bytes.extend_from_slice(&values.piece);
         left -= count;
     }
     if !fortran {
         return Ok(bytes);
     }
+    memory::check(bytes.len())?;
     let mut turned = vec![0; bytes.len()];
     for (column, from) in bytes.chunks_exact(rows).enumerate() {
         from.iter().zip(turned[column..].iter_mut().step_by(columns)).for_each(|(&from, to)| *to = from);
@@ -201,6 +204,7 @@ fn read_bits(values: &mut Values<'_>, rows: usize, columns: usize) -> Result<Bit
         let pack = |eight: &[u8]| {
             eight.iter().enumerate().fold(0, |byte, (bit, &value)| byte | u8::from(value != 0) << bit)
         };
+        memory::reserve(&mut packed, columns.div_ceil(8))?;
         packed.extend(values.piece.chunks(8).map(pack));
     }
     BitMatrix::from_packed_rows(rows, columns, &packed)

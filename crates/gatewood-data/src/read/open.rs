@@ -34,20 +34,50 @@ impl Packing {
     }
 }
 
+/// A file, opened once and unpacked while it is read.
+pub(crate) struct Opened {
+    /// Its content, unpacked.
+    pub(crate) reader: Box<dyn BufRead + Send>,
+    /// What messages call it.
+    pub(crate) place: String,
+    /// The file itself, where it can be read from any place: not packed, and not a pipe.
+    pub(crate) file: Option<File>,
+}
+
+impl Opened {
+    /// Opens a file, a pipe or a device; `-` is standard input.
+    pub(crate) fn new(source: &str) -> Result<Self> {
+        if source == "-" {
+            let place = "standard input".to_owned();
+            let (reader, _) = unpack_stream(Box::new(io::stdin())).map_err(|error| error.at(&place))?;
+            return Ok(Self { reader, place, file: None });
+        }
+        Self::at_path(Path::new(source))
+    }
+
+    fn at_path(path: &Path) -> Result<Self> {
+        let place = path.display().to_string();
+        let file = File::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::io(format!("{place}: there is no such file")),
+            _ => Error::io(format!("{place}: cannot be opened: {error}")),
+        })?;
+        let metadata = file.metadata().ok();
+        if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+            return Err(Error::io(format!("{place}: this is a folder, but a file is wanted")));
+        }
+        let is_regular = metadata.is_some_and(|metadata| metadata.is_file());
+        let again = if is_regular { file.try_clone().ok() } else { None };
+        let (reader, packing) = unpack_stream(Box::new(file)).map_err(|error| error.at(&place))?;
+        Ok(Self { reader, place, file: again.filter(|_| packing == Packing::Plain) })
+    }
+}
+
 /// Opens a file and unpacks it while it is read.
 ///
 /// # Errors
 /// When it cannot be opened; the message names it.
 pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
-    let place = path.display();
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::io(format!("{place}: there is no such file")),
-        _ => Error::io(format!("{place}: cannot be opened: {error}")),
-    })?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Error::io(format!("{place}: this is a folder, but a file is wanted")));
-    }
-    unpack(Box::new(file)).map_err(|error| error.at(place))
+    Ok(Opened::at_path(path)?.reader)
 }
 
 /// Unpacks a stream while it is read: standard input, or a file opened elsewhere.
@@ -55,15 +85,56 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
 /// # Errors
 /// When the first bytes cannot be read.
 pub fn unpack(stream: Box<dyn Read + Send>) -> Result<Box<dyn BufRead + Send>> {
-    let mut stream = BufReader::with_capacity(BUFFER, stream);
+    unpack_stream(stream).map(|(reader, _)| reader)
+}
+
+fn unpack_stream(stream: Box<dyn Read + Send>) -> Result<(Box<dyn BufRead + Send>, Packing)> {
+    let mut stream = BufReader::with_capacity(BUFFER, Filling::new(stream));
     let start = stream.fill_buf().map_err(|error| Error::io(format!("cannot be read: {error}")))?;
-    let unpacked: Box<dyn Read + Send> = match Packing::of(start) {
-        Packing::Plain => return Ok(Box::new(stream)),
+    let packing = Packing::of(start);
+    let unpacked: Box<dyn Read + Send> = match packing {
+        Packing::Plain => return Ok((Box::new(stream), packing)),
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
         Packing::Xz => Box::new(lzma_rust2::XzReader::new(stream, true)),
         Packing::Zstandard => Box::new(Frames { stream: Some(stream), frame: None }),
     };
-    Ok(Box::new(BufReader::with_capacity(BUFFER, Named(unpacked))))
+    Ok((Box::new(BufReader::with_capacity(BUFFER, Filling::new(Named(unpacked)))), packing))
+}
+
+/// Fills what it is given, however little a pipe or a decoder gives at a time: what is found out from the first bytes
+/// does not depend on how they arrive.
+struct Filling<R> {
+    stream: R,
+    /// What went wrong after the bytes that were given out.
+    error: Option<io::Error>,
+}
+
+impl<R> Filling<R> {
+    fn new(stream: R) -> Self {
+        Self { stream, error: None }
+    }
+}
+
+impl<R: Read> Read for Filling<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.stream.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if filled == 0 => return Err(error),
+                Err(error) => {
+                    self.error = Some(error);
+                    break;
+                }
+            }
+        }
+        Ok(filled)
+    }
 }
 
 /// Says in an error that it is the packing that is damaged.
@@ -139,6 +210,26 @@ mod tests {
             assert_eq!(read(&packed.repeat(2)).unwrap(), b"gatewood\ngatewood\n");
         }
         assert_eq!(read(b"").unwrap(), b"");
+    }
+
+    /// Gives one byte at a time, as a slow pipe does.
+    struct Drops(Vec<u8>, usize);
+
+    impl Read for Drops {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = usize::from(self.1 < self.0.len() && !buffer.is_empty());
+            buffer[..count].copy_from_slice(&self.0[self.1..self.1 + count]);
+            self.1 += count;
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn the_packing_is_known_however_slowly_bytes_arrive() {
+        for packed in [b"gatewood\n".to_vec(), gzip(b"gatewood\n"), bytes(XZ), bytes(ZSTANDARD)] {
+            let mut reader = unpack(Box::new(Drops(packed, 0))).unwrap();
+            assert_eq!(reader.fill_buf().unwrap(), b"gatewood\n");
+        }
     }
 
     #[test]

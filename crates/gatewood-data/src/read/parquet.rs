@@ -1,6 +1,8 @@
 //! Apache Parquet files, a batch of a column at a time.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 use gatewood::encode::Table;
 use gatewood::{Error, Result};
@@ -19,8 +21,29 @@ const BATCH: usize = 1 << 14;
 /// Reads a Parquet file. Nested columns are refused by name.
 pub(crate) fn read_parquet<R: ChunkReader + 'static>(file: R) -> Result<Table> {
     // The reader we stand on is not proof against every damaged file.
-    catch_unwind(AssertUnwindSafe(|| read(file)))
-        .unwrap_or_else(|_| Err(Error::file("the Parquet file is damaged")))
+    quietly(|| read(file)).unwrap_or_else(|| Err(Error::file("the Parquet file is damaged")))
+}
+
+thread_local! {
+    /// Whether a panic of this thread is caught, and so none of the user's business.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs what may panic; `None` when it did. Nothing is printed.
+fn quietly<T>(run: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                usual(panic);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let done = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(false);
+    done.ok()
 }
 
 fn damaged(error: ParquetError) -> Error {
@@ -196,6 +219,7 @@ fn each<T: DataType>(
         levels.clear();
         values.clear();
         let wanted = BATCH.min(rows - done);
+        sink.reserve(wanted)?;
         let (records, _, _) =
             reader.read_records(wanted, Some(&mut levels), None, &mut values).map_err(damaged)?;
         if records == 0 {

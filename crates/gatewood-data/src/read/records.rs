@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use gatewood::encode::{Kind, Table};
+use gatewood::text::quote;
 use gatewood::{Error, Result};
 
 use super::batch::{Batch, Odd, trim};
-use super::column::{ColumnBuilder, Misfit};
+use super::column::{ColumnBuilder, MANY_COLUMNS, Misfit};
 use super::piece::OddField;
 use super::scan::{Fault, Field, Found, MOST_FIELDS, Scanner};
 use super::sniff::{is_blank, shown};
@@ -161,7 +162,8 @@ impl<'a> Records<'a> {
             if let Some(field) =
                 fields.iter().find(|field| std::str::from_utf8(&text[field.range()]).is_err())
             {
-                let name = text[field.range()].escape_ascii();
+                let name = &text[field.range()];
+                let name = name[..name.len().min(40)].escape_ascii();
                 return Err(Error::file(format!("line {}: \"{name}\" is not UTF-8 text", self.line)));
             }
             self.names = Some(unique(fields.iter().map(|field| shown(text, *field)).collect()));
@@ -172,7 +174,8 @@ impl<'a> Records<'a> {
 
     /// Empty columns for the records.
     pub(super) fn columns(&self) -> Vec<ColumnBuilder> {
-        (0..self.width).map(|column| ColumnBuilder::new(self.wanted(column))).collect()
+        let new = if self.width < MANY_COLUMNS { ColumnBuilder::new } else { ColumnBuilder::one_of_many };
+        (0..self.width).map(|column| new(self.wanted(column))).collect()
     }
 
     fn name(&self, column: usize) -> String {
@@ -223,12 +226,13 @@ impl<'a> Records<'a> {
     }
 
     fn misfit(&self, column: usize, line: usize, field: &[u8], misfit: &Misfit) -> Error {
-        let name = self.name(column);
-        let cut = &field[..field.len().min(40)];
-        let more = if cut.len() < field.len() { "…" } else { "" };
-        let shown = match std::str::from_utf8(cut) {
-            Ok(text) if !text.contains('\0') => format!("{text}{more}"),
-            _ => format!("{}{more}", cut.escape_ascii()),
+        let name = quote(&self.name(column));
+        let shown = match std::str::from_utf8(field) {
+            Ok(text) if !text.contains('\0') => quote(text),
+            _ => {
+                let cut = &field[..field.len().min(40)];
+                format!("\"{}{}\"", cut.escape_ascii(), if cut.len() < field.len() { "…" } else { "" })
+            }
         };
         let reason = match misfit {
             Misfit::NotText => "is not UTF-8 text".to_owned(),
@@ -241,7 +245,7 @@ impl<'a> Records<'a> {
             Misfit::NotKind(Kind::Date) => "is not a date".to_owned(),
             Misfit::NotKind(_) => "is not a number".to_owned(),
         };
-        Error::file(format!("line {line}, column \"{name}\": \"{shown}\" {reason}"))
+        Error::file(format!("line {line}, column {name}: {shown} {reason}"))
     }
 
     /// The line of a row.

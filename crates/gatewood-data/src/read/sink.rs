@@ -1,6 +1,7 @@
 //! A column while typed values come in, from formats that say what they hold.
 
 use gatewood::encode::{Codes, Column, Kind, Numbers};
+use gatewood::{Result, memory};
 
 use super::column::ColumnBuilder;
 
@@ -23,6 +24,16 @@ impl Sink {
     /// An empty column of texts.
     pub(crate) fn text() -> Self {
         Self::Text(ColumnBuilder::new(Some(Kind::Text)))
+    }
+
+    /// Makes room for more values.
+    pub(crate) fn reserve(&mut self, more: usize) -> Result<()> {
+        match self {
+            Self::F64(values) | Self::Date(values) => memory::reserve(values, more),
+            Self::F32(values) => memory::reserve(values, more),
+            Self::Bytes(values, _) => memory::reserve(values, more),
+            Self::Text(texts) => memory::check(texts.growth(more)),
+        }
     }
 
     /// Appends a number; a column of texts takes it for a truth value.

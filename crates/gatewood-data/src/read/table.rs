@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::path::Path;
 
 use gatewood::encode::{Column, Encoder, Kind, Table};
 use gatewood::{Error, Result};
 
 use super::bytes::read_whole;
-use super::{arrow, csv, libsvm, npy, npz, open, unpack};
+use super::{Opened, arrow, csv, libsvm, npy, npz};
 
 /// How a file of rows is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,33 +94,25 @@ pub fn read_table(source: &str, options: &ReadOptions) -> Result<Table> {
 /// # Errors
 /// As [`read_table`].
 pub fn read_rows(source: &str, options: &ReadOptions) -> Result<RawRows> {
-    let (place, mut reader) = if source == "-" {
-        ("standard input", unpack(Box::new(std::io::stdin()))?)
-    } else {
-        (source, open(Path::new(source))?)
-    };
+    read_opened(Opened::new(source)?, options)
+}
+
+/// Reads a file of rows that is opened already.
+pub(crate) fn read_opened(opened: Opened, options: &ReadOptions) -> Result<RawRows> {
+    let Opened { mut reader, place, file } = opened;
     #[cfg(feature = "parquet")]
-    if source != "-"
+    if let Some(file) = file
         && matches!(options.format, None | Some(Format::Parquet))
-        && let Some(file) = plain_parquet(source)
+        && reader.fill_buf().is_ok_and(|start| start.starts_with(b"PAR1"))
     {
         // Read from its place, not through memory.
         drop(reader);
-        let table = super::parquet::read_parquet(file).map_err(|error| error.at(place))?;
+        let table = super::parquet::read_parquet(file).map_err(|error| error.at(&place))?;
         return Ok(RawRows::without_label(table));
     }
-    read_rows_from(&mut *reader, place, options).map_err(|error| error.at(place))
-}
-
-/// The file, if it is a Parquet file that is not packed.
-#[cfg(feature = "parquet")]
-fn plain_parquet(path: &str) -> Option<std::fs::File> {
-    use std::io::{Read, Seek};
-    let mut file = std::fs::File::open(path).ok()?;
-    let mut start = [0; 4];
-    file.read_exact(&mut start).ok()?;
-    file.rewind().ok()?;
-    (start == *b"PAR1").then_some(file)
+    #[cfg(not(feature = "parquet"))]
+    drop(file);
+    read_rows_from(&mut *reader, &place, options).map_err(|error| error.at(&place))
 }
 
 #[cfg(feature = "parquet")]

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use gatewood::{Error, Result};
+use gatewood::{Error, Result, memory};
 
 use super::piece::Piece;
 
@@ -62,6 +62,7 @@ impl<'a> Text<'a> {
         self.at = 0;
         let kept = self.bytes.len();
         let wanted = kept + count.max(kept);
+        memory::reserve(&mut self.bytes, wanted - kept)?;
         self.bytes.resize(wanted, 0);
         let mut filled = kept;
         while filled < wanted && !self.ended {

@@ -35,6 +35,19 @@ impl Codes {
         self.len() == 0
     }
 
+    /// Bytes that may be taken besides those there are for so many rows more, of codes under `codes`.
+    pub fn growth(&self, rows: usize, codes: usize) -> usize {
+        let (capacity, width, most) = match self {
+            Self::U8(codes) => (codes.capacity(), 1, 1 << 8),
+            Self::U16(codes) => (codes.capacity(), 2, 1 << 16),
+            Self::U32(codes) => (codes.capacity(), 4, usize::MAX),
+        };
+        // Wider codes are another list, and so is a longer one.
+        let wider = if codes > most { 2 * width * self.len() } else { 0 };
+        let is_full = capacity - self.len() < rows;
+        wider + if is_full { (2 * capacity).max(self.len() + rows) * width } else { 0 }
+    }
+
     /// The code of one row.
     #[inline]
     pub fn get(&self, row: usize) -> usize {
@@ -167,6 +180,15 @@ impl Strings {
     /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// Bytes that may be taken besides those there are for so many texts more, of a few letters each.
+    pub fn growth(&self, texts: usize) -> usize {
+        let list = |length: usize, capacity: usize, more: usize| {
+            if capacity - length < more { (2 * capacity).max(length + more) } else { 0 }
+        };
+        list(self.text.len(), self.text.capacity(), 8 * texts)
+            + list(self.ends.len(), self.ends.capacity(), texts) * size_of::<usize>()
     }
 
     /// Appends a text.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Column, Numbers, Value};
+use crate::text::{quote, short};
 use crate::{Error, Result};
 
 /// More classes than this are taken for a quantity.
@@ -38,7 +39,7 @@ impl Labels {
         let mut sorted: Vec<_> = classes.iter().collect();
         sorted.sort_unstable();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(Error::data(format!("two classes are named \"{}\"", pair[0])));
+            return Err(Error::data(format!("two classes are named {}", quote(pair[0]))));
         }
         match codes.iter().position(|&code| code as usize >= classes.len()) {
             Some(row) => Err(Error::data(format!(
@@ -60,13 +61,18 @@ impl Labels {
         if classes.len() < 2 {
             return Err(Error::data(match classes.first() {
                 Some(class) if column.len() == 1 => format!(
-                    "there is one row, whose label \"{name}\" is \"{class}\": there must be two classes (a header alone has \
-                     no rows)"
+                    "there is one row, whose label {} is {}: there must be two classes (a header alone has no rows)",
+                    quote(name),
+                    quote(class)
                 ),
                 Some(class) => {
-                    format!("the label \"{name}\" is \"{class}\" on every row: there must be two classes")
+                    format!(
+                        "the label {} is {} on every row: there must be two classes",
+                        quote(name),
+                        quote(class)
+                    )
                 }
-                None => format!("the label \"{name}\" has no rows"),
+                None => format!("the label {} has no rows", quote(name)),
             }));
         }
         Self::from_column_with(name, column, classes)
@@ -88,8 +94,10 @@ impl Labels {
             let text = class_name(value).ok_or_else(|| no_label(name, row))?;
             let code = positions.get(text.as_str()).copied().ok_or_else(|| {
                 Error::data(format!(
-                    "row {} has the label \"{text}\" in column \"{name}\", which is not one of the classes: {}",
+                    "row {} has the label {} in column {}, which is not one of the classes: {}",
                     row + 1,
+                    quote(&text),
+                    quote(name),
                     shown(&classes)
                 ))
             })?;
@@ -165,7 +173,7 @@ fn coded(column: &Column) -> Option<(&super::Codes, usize)> {
 }
 
 fn no_label(name: &str, row: usize) -> Error {
-    Error::data(format!("row {} has no label: column \"{name}\" is missing there", row + 1))
+    Error::data(format!("row {} has no label: column {} is missing there", row + 1, quote(name)))
 }
 
 fn class_name(value: Value<'_>) -> Option<String> {
@@ -181,7 +189,7 @@ fn class_name(value: Value<'_>) -> Option<String> {
 }
 
 fn shown(classes: &[String]) -> String {
-    let list = classes.iter().take(10).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let list = classes.iter().take(10).map(|class| short(class)).collect::<Vec<_>>().join(", ");
     if classes.len() > 10 { format!("{list} and {} more", classes.len() - 10) } else { list }
 }
 
@@ -190,8 +198,9 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
     let rows = column.len();
     let quantity = |distinct: usize| {
         Error::data(format!(
-            "the label \"{name}\" has {distinct} or more distinct values on {rows} rows and looks like a quantity, not like \
-             classes: choose another label, or turn it into a few classes first, such as low, middle and high"
+            "the label {} has {distinct} or more distinct values on {rows} rows and looks like a quantity, not like \
+             classes: choose another label, or turn it into a few classes first, such as low, middle and high",
+            quote(name)
         ))
     };
     if let Column::Text(texts) = column {

@@ -3,6 +3,7 @@
 use super::view::StoreView;
 use super::{BitMeaning, Codes, Column, Input, Kind, Numbers, TableView, Test, Value, date};
 use crate::bits::WORD_BITS;
+use crate::text::quote;
 use crate::{Error, Result};
 
 /// A few bits of one column, as part of a group of 64.
@@ -304,15 +305,15 @@ fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
 
 fn misfit(input: &Input, value: Value<'_>, row: usize) -> Error {
     let shown = match value {
-        Value::Text(text) => format!("\"{text}\""),
+        Value::Text(text) => quote(text),
         Value::Number(number) => number.to_string(),
         Value::Pixel(byte) => byte.to_string(),
         Value::Bit(bit) => u8::from(bit).to_string(),
         Value::Missing => "nothing".to_owned(),
     };
     Error::data(format!(
-        "column \"{}\" held {} in training, but row {} has {shown}",
-        input.name,
+        "column {} held {} in training, but row {} has {shown}",
+        quote(&input.name),
         input.kind,
         row + 1
     ))

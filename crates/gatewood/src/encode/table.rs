@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::view::{StoreView, TableView};
 use super::{Column, Kind, Value};
 use crate::bits::BitMatrix;
+use crate::text::{quote, short};
 use crate::{Error, Result};
 
 /// Raw rows as they came in: named columns of one length, or a block of pixels, or bits that are ready.
@@ -168,10 +169,11 @@ impl Table {
         };
         position.filter(|&position| position < count).ok_or_else(|| {
             let shown = 20;
-            let names: Vec<_> = (0..count.min(shown)).map(|index| self.name(index)).collect();
+            let names: Vec<_> = (0..count.min(shown)).map(|index| short(&self.name(index))).collect();
             let more = if count > shown { format!(" and {} more", count - shown) } else { String::new() };
             Error::data(format!(
-                "there is no column \"{column}\" among the {count} columns: {}{more}",
+                "there is no column {} among the {count} columns: {}{more}",
+                quote(column),
                 names.join(", ")
             ))
         })
