@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::sources::{ModelArgs, data_spec};
 use crate::terminal::{Grid, count, print, share};
 use anyhow::Result;
-use gatewood::model::Metrics;
+use gatewood::model::{Metrics, Rows};
 use gatewood_data::load_labelled;
 use serde_json::json;
 
@@ -28,8 +28,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
     let rows = load_labelled(&data_spec(&args.data)?, &options, model.classes())?;
+    let predictor = model.predictor();
     let started = Instant::now();
-    let prediction = model.predict(&rows.table, args.model.threads)?;
+    let prediction = predictor.predict(Rows::Raw(rows.table.view()), args.model.threads)?;
     let predict_seconds = started.elapsed().as_secs_f64();
     let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;
     if args.json {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::sources::{ModelArgs, data_spec};
 use crate::terminal::{OutputFile, Usage};
 use anyhow::{Result, bail};
+use gatewood::model::Rows;
 use gatewood_data::load_unlabelled;
 
 /// Which model, which rows, where to.
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
     let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
-    let prediction = model.predict(&table, args.model.threads)?;
+    let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
     if args.proba && prediction.width().is_none() {
         bail!(Usage("a single tree says a class and no probability; leave --proba out".into()));
     }

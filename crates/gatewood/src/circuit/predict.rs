@@ -7,7 +7,7 @@ use super::tally::{Room, TALLY_ROWS, Tally};
 use super::{Grove, Target, VoteTree};
 use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, packed_row_bytes, transpose_packed};
-use crate::pool::in_pool;
+use crate::pool::{in_pool, with_pool};
 use crate::{Error, Result};
 
 /// The margins of many rows.
@@ -68,11 +68,33 @@ impl Grove {
     /// # Errors
     /// As [`Grove::run`].
     pub fn run_at(&self, bits: BitView<'_>, threads: usize, kernels: Kernels) -> Result<Margins> {
-        in_pool(threads, || self.run_here(bits, kernels))
+        self.run_with(&Tally::new(self), bits, threads, kernels)
+    }
+
+    /// [`Grove::run_at`] with a tally that was made before.
+    pub(crate) fn run_with(
+        &self,
+        tally: &Tally,
+        bits: BitView<'_>,
+        threads: usize,
+        kernels: Kernels,
+    ) -> Result<Margins> {
+        let is_many = bits.rows() > CHUNK_ROWS;
+        with_pool(threads, is_many, |parallel| self.margins_with(tally, bits, kernels, parallel))
     }
 
     /// [`Grove::run_at`] on the threads of the pool this is called in.
     pub(crate) fn run_here(&self, bits: BitView<'_>, kernels: Kernels) -> Result<Margins> {
+        self.margins_with(&Tally::new(self), bits, kernels, true)
+    }
+
+    fn margins_with(
+        &self,
+        tally: &Tally,
+        bits: BitView<'_>,
+        kernels: Kernels,
+        parallel: bool,
+    ) -> Result<Margins> {
         if bits.columns() != self.inputs() {
             return Err(Error::data(format!(
                 "rows of {} bits for a grove of {} inputs",
@@ -81,14 +103,17 @@ impl Grove {
             )));
         }
         crate::memory::check(bits.rows().saturating_mul(4 * self.margins()))?;
-        let tally = Tally::new(self);
         let mut columns: Vec<Vec<i32>> = self.bias().iter().map(|_| vec![0; bits.rows()]).collect();
-        in_pieces(&mut columns, CHUNK_ROWS)
-            .into_par_iter()
-            .enumerate()
-            .try_for_each_init(Room::default, |room, (chunk, mut margins)| {
-                tally.add_all(bits, chunk * CHUNK_ROWS, kernels, room, &mut margins)
-            })?;
+        let mut pieces = in_pieces(&mut columns, CHUNK_ROWS);
+        let add = |room: &mut Room, (chunk, margins): (usize, &mut Vec<&mut [i32]>)| {
+            tally.add_all(self, bits, chunk * CHUNK_ROWS, kernels, room, margins)
+        };
+        if parallel {
+            pieces.par_iter_mut().enumerate().try_for_each_init(Room::default, add)?;
+        } else {
+            let mut room = Room::default();
+            pieces.iter_mut().enumerate().try_for_each(|piece| add(&mut room, piece))?;
+        }
         Ok(Margins { columns })
     }
 
@@ -136,7 +161,7 @@ impl Grove {
                             let mut columns: Vec<Vec<i32>> = vec![vec![0; rows]; self.margins()];
                             let mut margins: Vec<&mut [i32]> =
                                 columns.iter_mut().map(|column| &mut column[..]).collect();
-                            tally.add_all(bits, 0, kernels, room, &mut margins)?;
+                            tally.add_all(self, bits, 0, kernels, room, &mut margins)?;
                             classes.copy_from_slice(&Margins { columns }.classes());
                         }
                         Ok(())
@@ -161,18 +186,26 @@ impl Grove {
 
     /// The probability of each class for one row's margins.
     pub fn probabilities_of(&self, margins: &[i32]) -> Vec<f64> {
-        if let [margin] = margins {
-            let one = 1.0 / (1.0 + libm::exp(-self.unit() * f64::from(*margin)));
-            return vec![1.0 - one, one];
-        }
-        let largest = margins.iter().copied().max().unwrap_or(0);
-        let terms: Vec<f64> = margins
-            .iter()
-            .map(|&margin| libm::exp(self.unit() * (f64::from(margin) - f64::from(largest))))
-            .collect();
-        let sum: f64 = terms.iter().sum();
-        terms.into_iter().map(|term| term / sum).collect()
+        let mut probabilities = vec![0.0; self.classes()];
+        write_probabilities(self.unit(), margins, &mut probabilities);
+        probabilities
     }
+}
+
+/// Writes the probability of each class, given a row's margins and the log-odds that one vote is worth: a logistic of one
+/// margin, or a softmax of one margin a class.
+pub(crate) fn write_probabilities(unit: f64, margins: &[i32], probabilities: &mut [f64]) {
+    if let ([margin], [zero, one]) = (margins, &mut *probabilities) {
+        *one = 1.0 / (1.0 + libm::exp(-unit * f64::from(*margin)));
+        *zero = 1.0 - *one;
+        return;
+    }
+    let largest = f64::from(margins.iter().copied().max().unwrap_or(0));
+    for (probability, &margin) in probabilities.iter_mut().zip(margins) {
+        *probability = libm::exp(unit * (f64::from(margin) - largest));
+    }
+    let sum: f64 = probabilities.iter().sum();
+    probabilities.iter_mut().for_each(|probability| *probability /= sum);
 }
 
 /// Cuts lists of equal length into pieces of so many rows: for each piece, its part of every list.

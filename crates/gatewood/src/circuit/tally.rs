@@ -22,7 +22,7 @@ pub(super) struct Room {
 }
 
 /// The small trees that vote on one margin.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Group {
     ballots: Ballots,
     /// What the margin is before any vote above the least is added.
@@ -30,37 +30,38 @@ struct Group {
 }
 
 /// The trees of a grove, those apart whose votes the kernel can add up.
-#[derive(Debug)]
-pub(super) struct Tally<'a> {
-    grove: &'a Grove,
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
     groups: Vec<Group>,
-    /// The other trees.
-    others: Vec<&'a VoteTree>,
+    /// The positions of the other trees.
+    others: Vec<usize>,
 }
 
-impl<'a> Tally<'a> {
-    pub(super) fn new(grove: &'a Grove) -> Self {
+impl Tally {
+    pub(crate) fn new(grove: &Grove) -> Self {
         let mut groups: Vec<Group> =
             grove.bias().iter().map(|&base| Group { base, ..Group::default() }).collect();
-        let others = grove.trees().iter().filter(|tree| !join(tree, &mut groups)).collect();
-        Self { grove, groups, others }
+        let trees = grove.trees();
+        let others = (0..trees.len()).filter(|&tree| !join(&trees[tree], &mut groups)).collect();
+        Self { groups, others }
     }
 
-    /// Writes the margins of rows from `first_row`, a multiple of the word.
+    /// Writes the margins of rows from `first_row`, a multiple of the word, given the grove that it was made for.
     pub(super) fn add_all(
         &self,
+        grove: &Grove,
         bits: BitView<'_>,
         first_row: usize,
         kernels: Kernels,
         room: &mut Room,
         margins: &mut [&mut [i32]],
     ) -> Result<()> {
-        let spans = self.grove.spans();
+        let spans = grove.spans();
         if spans.is_empty() {
-            self.add_columns(bits, first_row, kernels, room, margins);
+            self.add_columns(grove, bits, first_row, kernels, room, margins);
             return Ok(());
         }
-        let (rows, columns) = (margins[0].len(), self.grove.columns());
+        let (rows, columns) = (margins[0].len(), grove.columns());
         let words = rows.div_ceil(WORD_BITS);
         let stride = words.next_multiple_of(BLOCK_WORDS);
         if room.wide.len() < columns * stride {
@@ -77,7 +78,7 @@ impl<'a> Tally<'a> {
             &mut wide[..columns * stride],
         );
         let bits = BitView::new(rows, columns, stride, &wide[..columns * stride])?;
-        self.add_columns(bits, 0, kernels, room, margins);
+        self.add_columns(grove, bits, 0, kernels, room, margins);
         room.wide = wide;
         Ok(())
     }
@@ -85,6 +86,7 @@ impl<'a> Tally<'a> {
     /// [`Tally::add_all`], given the spans too.
     fn add_columns(
         &self,
+        grove: &Grove,
         bits: BitView<'_>,
         first_row: usize,
         kernels: Kernels,
@@ -106,7 +108,7 @@ impl<'a> Tally<'a> {
             }
         }
         let addresses = &mut addresses[..rows];
-        for tree in &self.others {
+        for tree in self.others.iter().map(|&tree| &grove.trees()[tree]) {
             tree.addresses(Wide { bits, spans: &[] }, first_row, kernels, scratch, addresses);
             add_votes(tree, addresses, margins);
         }

@@ -268,13 +268,13 @@ fn answer(value: Value<'_>, from: Kind, input: &Input, bits: &[BitMeaning], shif
     })
 }
 
-enum Converted<'a> {
+pub(super) enum Converted<'a> {
     Value(Value<'a>),
     Text(String),
 }
 
 /// A value of one kind of column as that of another, for instance a text that a reader took for a number.
-fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
+pub(super) fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
     let byte =
         |number: f64| (number.fract() == 0.0 && (0.0..256.0).contains(&number)).then_some(number as u8);
     let bit = |number: f64| (number == 0.0 || number == 1.0).then_some(Value::Bit(number == 1.0));
@@ -303,7 +303,7 @@ fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
     Some(Converted::Value(value))
 }
 
-fn misfit(input: &Input, value: Value<'_>, row: usize) -> Error {
+pub(super) fn misfit(input: &Input, value: Value<'_>, row: usize) -> Error {
     let shown = match value {
         Value::Text(text) => quote(text),
         Value::Number(number) => number.to_string(),

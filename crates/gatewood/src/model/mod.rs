@@ -3,6 +3,7 @@
 //! - [`Model`]: takes raw rows, says classes.
 //! - [`Circuit`]: the circuit in it, a tree or a grove.
 //! - [`Prediction`]: what a model says of some rows.
+//! - [`Predictor`]: a model made ready to predict again and again, also single rows.
 //! - [`Metrics`]: how that compares with the true classes.
 //! - [`train()`]: rows and [`TrainSettings`] to a model.
 //!
@@ -13,6 +14,7 @@ mod importance;
 mod metrics;
 mod packing;
 mod prediction;
+mod predictor;
 mod train;
 
 use std::collections::BTreeSet;
@@ -27,6 +29,7 @@ use crate::{Error, Result};
 pub use file::{FORMAT_VERSION, temporary_name, write_atomically};
 pub use metrics::Metrics;
 pub use prediction::Prediction;
+pub use predictor::Predictor;
 pub use train::{GroveStory, LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
 
 /// The circuit of a model.

@@ -3,7 +3,7 @@
 use super::Circuit;
 use crate::Result;
 use crate::bits::BitView;
-use crate::circuit::Grove;
+use crate::circuit::{self, Grove, Tree, write_probabilities};
 
 /// The class of each row, with its margins where the circuit has them.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,20 +25,23 @@ struct Margins {
 impl Prediction {
     pub(super) fn run(circuit: &Circuit, bits: BitView<'_>, threads: usize) -> Result<Self> {
         match circuit {
-            Circuit::Tree(tree) => {
-                let output = tree.run(bits, threads)?;
-                let classes =
-                    (0..bits.rows()).map(|row| (output[row / 64] >> (row % 64) & 1) as u32).collect();
-                Ok(Self { classes, margins: None })
-            }
-            Circuit::Grove(grove) => Self::from_grove(grove, bits, threads),
+            Circuit::Tree(tree) => Self::of_tree(tree, bits, threads),
+            Circuit::Grove(grove) => Self::of_margins(grove, &grove.run(bits, threads)?),
         }
     }
 
-    fn from_grove(grove: &Grove, bits: BitView<'_>, threads: usize) -> Result<Self> {
-        let width = grove.margins();
-        let margins = grove.run(bits, threads)?;
-        let mut values = vec![0; bits.rows().saturating_mul(width)];
+    /// What the paper's tree says.
+    pub(super) fn of_tree(tree: &Tree, bits: BitView<'_>, threads: usize) -> Result<Self> {
+        let output = tree.run(bits, threads)?;
+        let classes = (0..bits.rows()).map(|row| (output[row / 64] >> (row % 64) & 1) as u32).collect();
+        Ok(Self { classes, margins: None })
+    }
+
+    /// What a grove says that gave these margins.
+    pub(super) fn of_margins(grove: &Grove, margins: &circuit::Margins) -> Result<Self> {
+        let (width, rows) = (grove.margins(), margins.rows());
+        crate::memory::check(rows.saturating_mul(4 * width))?;
+        let mut values = vec![0; rows.saturating_mul(width)];
         for margin in 0..width {
             for (value, &of_row) in values.iter_mut().skip(margin).step_by(width).zip(margins.column(margin))
             {
@@ -47,6 +50,15 @@ impl Prediction {
         }
         let classes = margins.classes();
         Ok(Self { classes, margins: Some(Margins { width, values, unit: grove.unit() }) })
+    }
+
+    /// What a circuit says of rows, given the class of each and, for a grove, their margins row by row.
+    pub(super) fn of_rows(circuit: &Circuit, classes: Vec<u32>, values: Vec<i32>) -> Self {
+        let margins = match circuit {
+            Circuit::Tree(_) => None,
+            Circuit::Grove(grove) => Some(Margins { width: grove.margins(), values, unit: grove.unit() }),
+        };
+        Self { classes, margins }
     }
 
     /// The class of each row.
@@ -67,15 +79,8 @@ impl Prediction {
     /// The probability of each class for a row, where the circuit has margins.
     pub fn probabilities(&self, row: usize) -> Option<Vec<f64>> {
         let Margins { width, values, unit } = self.margins.as_ref()?;
-        let margins = &values[row * width..][..*width];
-        if let [margin] = margins {
-            let one = 1.0 / (1.0 + libm::exp(-unit * f64::from(*margin)));
-            return Some(vec![1.0 - one, one]);
-        }
-        let largest = f64::from(*margins.iter().max()?);
-        let weights: Vec<f64> =
-            margins.iter().map(|&margin| libm::exp(unit * (f64::from(margin) - largest))).collect();
-        let all: f64 = weights.iter().sum();
-        Some(weights.into_iter().map(|weight| weight / all).collect())
+        let mut probabilities = vec![0.0; if *width == 1 { 2 } else { *width }];
+        write_probabilities(*unit, &values[row * width..][..*width], &mut probabilities);
+        Some(probabilities)
     }
 }

@@ -222,13 +222,13 @@ impl Trained {
 }
 
 /// Bits, made here or lent.
-enum Encoded<'a> {
+pub(super) enum Encoded<'a> {
     Made(BitMatrix),
     Lent(BitView<'a>),
 }
 
 impl Encoded<'_> {
-    fn view(&self) -> BitView<'_> {
+    pub(super) fn view(&self) -> BitView<'_> {
         match self {
             Self::Made(bits) => bits.view(),
             Self::Lent(bits) => *bits,
@@ -386,7 +386,7 @@ impl Model {
 }
 
 /// The rows as bits; ready bits stay where they are if the encoder takes them all as they are.
-fn encode<'a>(encoder: &Encoder, rows: Rows<'a>, threads: usize) -> Result<Encoded<'a>> {
+pub(super) fn encode<'a>(encoder: &Encoder, rows: Rows<'a>, threads: usize) -> Result<Encoded<'a>> {
     let bits = match rows {
         Rows::Raw(table) => match table.bits().filter(|_| takes_as_it_is(encoder, table)) {
             Some(bits) => return Ok(Encoded::Lent(bits.view())),

@@ -1,0 +1,313 @@
+//! Running a circuit on one row: bits are bytes, gates look up their tables, and nothing is allocated.
+
+use std::collections::HashMap;
+
+use super::{Grove, MAX_ARITY, Target, Tree, TruthTable};
+
+/// Room to work in: a byte a column, the outputs of one level of gates and of the next, and the margins.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RowRoom {
+    /// The bits that are read, 0 or 1 each, in the order that [`RowCircuit::new`] was given them; spans follow.
+    pub(crate) slots: Vec<u8>,
+    levels: [Vec<u8>; 2],
+    /// The margins of the row; none for the paper's tree.
+    pub(crate) margins: Vec<i32>,
+}
+
+/// A circuit laid out for running one row.
+#[derive(Debug, Clone)]
+pub(crate) struct RowCircuit {
+    inputs: usize,
+    spans: Vec<RowSpan>,
+    bias: Vec<i32>,
+    shapes: Vec<RowTrees>,
+}
+
+/// Any or all of some slots.
+#[derive(Debug, Clone)]
+struct RowSpan {
+    all: bool,
+    slots: Vec<u32>,
+}
+
+/// Trees of one shape.
+#[derive(Debug, Clone)]
+struct RowTrees {
+    /// Arity of each level of gates, the bottom first; the root is not among them.
+    gates: Vec<usize>,
+    root: usize,
+    /// The first margin that each tree votes on.
+    margins: Vec<u32>,
+    /// Votes at each root address.
+    width: usize,
+    /// The slots that leaves read, tree by tree; then the tables below the root, and the votes.
+    leaves: Vec<u32>,
+    tables: Vec<u64>,
+    votes: Vec<i32>,
+}
+
+impl RowCircuit {
+    /// The paper's tree, as one that votes 1 or -1: its margin is the class.
+    ///
+    /// `bits` are the columns that it reads, in the order of their slots.
+    pub(crate) fn of_tree(tree: &Tree, bits: &[u32]) -> Self {
+        let slots = numbered(bits);
+        let top = tree.table_words(tree.depth(), 0);
+        let vote = |address: usize| if top[address / 64] >> (address % 64) & 1 != 0 { 1 } else { -1 };
+        let below = tree.tables().len() - top.len();
+        let shape = RowTrees {
+            gates: vec![tree.arity(); tree.depth() - 1],
+            root: tree.arity(),
+            margins: vec![0],
+            width: 1,
+            leaves: tree.leaves().iter().map(|leaf| slots[leaf]).collect(),
+            tables: tree.tables()[..below].to_vec(),
+            votes: (0..1 << tree.arity()).map(vote).collect(),
+        };
+        Self { inputs: bits.len(), spans: Vec::new(), bias: vec![0], shapes: vec![shape] }
+    }
+
+    /// A grove; `bits` are the columns that it reads, itself or through spans, in the order of their slots.
+    pub(crate) fn of_grove(grove: &Grove, bits: &[u32]) -> Self {
+        let mut slots = numbered(bits);
+        let mut spans = Vec::new();
+        for leaf in grove.trees().iter().flat_map(|tree| tree.leaves()) {
+            if let (Some(span), false) = (grove.span(*leaf), slots.contains_key(leaf)) {
+                let columns = span.columns().iter().map(|column| slots[column]).collect();
+                slots.insert(*leaf, (bits.len() + spans.len()) as u32);
+                spans.push(RowSpan { all: span.is_all(), slots: columns });
+            }
+        }
+        let mut shapes: Vec<RowTrees> = Vec::new();
+        let mut places: HashMap<(&[usize], bool), usize> = HashMap::new();
+        for tree in grove.trees() {
+            let (first, all) = match tree.target() {
+                Target::One(margin) => (margin, false),
+                Target::All => (0, true),
+            };
+            let place = *places.entry((tree.arities(), all)).or_insert_with(|| {
+                let (root, gates) = tree.arities().split_last().expect("a tree has a root");
+                shapes.push(RowTrees {
+                    gates: gates.to_vec(),
+                    root: *root,
+                    margins: Vec::new(),
+                    width: if all { grove.margins() } else { 1 },
+                    leaves: Vec::new(),
+                    tables: Vec::new(),
+                    votes: Vec::new(),
+                });
+                shapes.len() - 1
+            });
+            let shape = &mut shapes[place];
+            shape.margins.push(first);
+            shape.leaves.extend(tree.leaves().iter().map(|leaf| slots[leaf]));
+            shape.tables.extend_from_slice(tree.tables());
+            shape.votes.extend_from_slice(tree.votes());
+        }
+        Self { inputs: bits.len(), spans, bias: grove.bias().to_vec(), shapes }
+    }
+
+    /// Room for one row.
+    pub(crate) fn room(&self) -> RowRoom {
+        let widest = |shape: &RowTrees| {
+            let leaves = shape.leaves.len() / shape.margins.len().max(1);
+            shape.gates.first().map_or(0, |arity| leaves / arity)
+        };
+        let widest = self.shapes.iter().map(widest).max().unwrap_or(0);
+        RowRoom {
+            slots: vec![0; self.inputs + self.spans.len()],
+            levels: [vec![0; widest], vec![0; widest]],
+            margins: vec![0; self.bias.len()],
+        }
+    }
+
+    /// Adds up the margins of the row whose bits are in the first slots of the room.
+    pub(crate) fn run(&self, room: &mut RowRoom) {
+        let RowRoom { slots, levels, margins } = room;
+        let (inputs, made) = slots.split_at_mut(self.inputs);
+        for (span, slot) in self.spans.iter().zip(made) {
+            let mut bits = span.slots.iter().map(|&slot| inputs[slot as usize] != 0);
+            *slot = u8::from(if span.all { bits.all(|bit| bit) } else { bits.any(|bit| bit) });
+        }
+        margins.copy_from_slice(&self.bias);
+        self.shapes.iter().for_each(|shape| shape.add(slots, levels, margins));
+    }
+}
+
+/// The position of each column.
+fn numbered(bits: &[u32]) -> HashMap<u32, u32> {
+    bits.iter().copied().zip(0..).collect()
+}
+
+impl RowTrees {
+    fn add(&self, slots: &[u8], levels: &mut [Vec<u8>; 2], margins: &mut [i32]) {
+        match &self.gates[..] {
+            [] => self.add_each(margins, |leaves, _| address(leaves, |leaf| slots[leaf as usize])),
+            // Trees of two levels are most of all trees, and most of their gates have few inputs.
+            [2] => self.add_pairs::<2>(slots, margins),
+            [3] => self.add_pairs::<3>(slots, margins),
+            [4] => self.add_pairs::<4>(slots, margins),
+            [5] => self.add_pairs::<5>(slots, margins),
+            [6] => self.add_pairs::<6>(slots, margins),
+            gates => self.add_each(margins, |leaves, tables| {
+                let mut tables = tables;
+                let [odd, even] = levels;
+                for (level, &arity) in gates.iter().enumerate() {
+                    let (from, to) = if level % 2 == 0 { (&*even, &mut *odd) } else { (&*odd, &mut *even) };
+                    let count: usize = gates[level + 1..].iter().product::<usize>() * self.root;
+                    let words = TruthTable::words_for(arity);
+                    let (here, above) = tables.split_at(count * words);
+                    tables = above;
+                    to.resize(to.len().max(count), 0);
+                    for (gate, (table, output)) in here.chunks_exact(words).zip(to.iter_mut()).enumerate() {
+                        let place = gate * arity;
+                        let address = match level {
+                            0 => address(&leaves[place..place + arity], |leaf| slots[leaf as usize]),
+                            _ => address(&from[place..place + arity], |bit| bit),
+                        };
+                        *output = (table[address / 64] >> (address % 64) & 1) as u8;
+                    }
+                }
+                let top = if gates.len() % 2 == 1 { odd } else { even };
+                address(&top[..self.root], |bit| bit)
+            }),
+        }
+    }
+
+    /// Trees of gates with `N` inputs, at most 6, under a root.
+    #[inline]
+    fn add_pairs<const N: usize>(&self, slots: &[u8], margins: &mut [i32]) {
+        self.add_each(margins, |leaves, tables| {
+            let (gates, _) = leaves.as_chunks::<N>();
+            (0..).zip(gates.iter().zip(tables)).fold(0, |root, (place, (leaves, table))| {
+                let address = address(leaves, |leaf| slots[leaf as usize]);
+                root | ((table >> address & 1) as usize) << place
+            })
+        });
+    }
+
+    /// Adds the votes of each tree at the address that is found by its leaves and tables.
+    #[inline(always)]
+    fn add_each(&self, margins: &mut [i32], mut find: impl FnMut(&[u32], &[u64]) -> usize) {
+        let trees = self.margins.len();
+        let (leaves, words) = (self.leaves.len() / trees, self.tables.len() / trees);
+        let votes = self.width << self.root;
+        for (tree, &margin) in self.margins.iter().enumerate() {
+            let leaves = &self.leaves[tree * leaves..][..leaves];
+            let address = find(leaves, &self.tables[tree * words..][..words]);
+            let votes = &self.votes[tree * votes + address * self.width..][..self.width];
+            for (margin, vote) in margins[margin as usize..].iter_mut().zip(votes) {
+                *margin += vote;
+            }
+        }
+    }
+}
+
+/// Bits read as a number, the first the lowest.
+#[inline(always)]
+fn address<T: Copy>(inputs: &[T], bit: impl Fn(T) -> u8) -> usize {
+    debug_assert!(inputs.len() <= MAX_ARITY);
+    (0..).zip(inputs).fold(0, |address, (place, &input)| address | usize::from(bit(input)) << place)
+}
+
+#[cfg(test)]
+mod tests {
+    use chacha20::rand_core::Rng;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::circuit::testing::{below, generator, random_table};
+    use crate::circuit::{Span, VoteTree};
+
+    fn random_tables(rng: &mut impl Rng, arities: &[usize]) -> Vec<u64> {
+        let mut tables = Vec::new();
+        for level in 0..arities.len() - 1 {
+            for _ in 0..arities[level + 1..].iter().product::<usize>() {
+                tables.extend_from_slice(random_table(rng, arities[level]).words());
+            }
+        }
+        tables
+    }
+
+    fn used(columns: impl Iterator<Item = u32>, rng: &mut impl Rng) -> Vec<u32> {
+        let mut used: Vec<u32> = columns.collect();
+        used.sort_unstable();
+        used.dedup();
+        // Any order of slots will do.
+        (1..used.len()).for_each(|i| used.swap(i, below(rng, i + 1)));
+        used
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn groves_of_every_shape_give_what_the_definition_gives(seed: u64, trees in 0usize..12, classes in 2usize..5) {
+            let mut rng = generator(seed);
+            let inputs = 12 + below(&mut rng, 60);
+            let spans: Vec<Span> = (0..below(&mut rng, 4))
+                .map(|_| {
+                    let columns = vec![below(&mut rng, inputs - 1) as u32, inputs as u32 - 1];
+                    if below(&mut rng, 2) == 0 { Span::any(columns) } else { Span::all(columns) }.unwrap()
+                })
+                .collect();
+            let columns = inputs + spans.len();
+            let margins = if classes == 2 { 1 } else { classes };
+            let trees: Vec<VoteTree> = (0..trees)
+                .map(|_| {
+                    let mut arities: Vec<usize> =
+                        (0..1 + below(&mut rng, 3)).map(|_| 1 + below(&mut rng, 4)).collect();
+                    if arities.len() < 3 && below(&mut rng, 3) == 0 {
+                        arities[0] = 5 + below(&mut rng, 4);
+                    }
+                    let leaves: usize = arities.iter().product();
+                    let leaves = (0..leaves).map(|_| below(&mut rng, columns) as u32).collect();
+                    let tables = random_tables(&mut rng, &arities);
+                    let target = match below(&mut rng, 2) {
+                        0 => Target::All,
+                        _ => Target::One(below(&mut rng, margins) as u32),
+                    };
+                    let width = if target == Target::All { margins } else { 1 };
+                    let votes = (0..width << arities[arities.len() - 1])
+                        .map(|_| below(&mut rng, 401) as i32 - 200)
+                        .collect();
+                    VoteTree::new(arities, target, leaves, tables, votes).unwrap()
+                })
+                .collect();
+            let bias = (0..margins).map(|_| below(&mut rng, 21) as i32 - 10).collect();
+            let grove = Grove::with_spans(inputs, spans, classes, bias, 0.1, trees).unwrap();
+            let read = grove.trees().iter().flat_map(|tree| tree.leaves()).flat_map(|&leaf| match grove.span(leaf) {
+                Some(span) => span.columns().to_vec(),
+                None => vec![leaf],
+            });
+            let bits = used(read, &mut rng);
+            let circuit = RowCircuit::of_grove(&grove, &bits);
+            let mut room = circuit.room();
+            for _ in 0..8 {
+                let row: Vec<u8> = (0..inputs).map(|_| below(&mut rng, 2) as u8).collect();
+                bits.iter().zip(&mut room.slots).for_each(|(&bit, slot)| *slot = row[bit as usize]);
+                circuit.run(&mut room);
+                prop_assert_eq!(&room.margins, &grove.margins_of(|column| row[column] != 0));
+            }
+        }
+
+        #[test]
+        fn trees_give_what_the_definition_gives(seed: u64, arity in 1usize..9, depth in 1usize..4) {
+            let mut rng = generator(seed);
+            let inputs = 1 + below(&mut rng, 30);
+            let (leaves, depth) = if arity > 4 { (arity, 1) } else { (arity.pow(depth as u32), depth) };
+            let leaves: Vec<u32> = (0..leaves).map(|_| below(&mut rng, inputs) as u32).collect();
+            let gates: usize = (0..depth).map(|level| arity.pow(level as u32)).sum();
+            let tables = (0..gates).flat_map(|_| random_table(&mut rng, arity).words().to_vec()).collect();
+            let tree = Tree::new(arity, depth, inputs, leaves, tables).unwrap();
+            let bits = used(tree.leaves().iter().copied(), &mut rng);
+            let circuit = RowCircuit::of_tree(&tree, &bits);
+            let mut room = circuit.room();
+            for _ in 0..8 {
+                let row: Vec<u8> = (0..inputs).map(|_| below(&mut rng, 2) as u8).collect();
+                bits.iter().zip(&mut room.slots).for_each(|(&bit, slot)| *slot = row[bit as usize]);
+                circuit.run(&mut room);
+                prop_assert_eq!(room.margins[0] > 0, tree.output(|column| row[column] != 0));
+            }
+        }
+    }
+}

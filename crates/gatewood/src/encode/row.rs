@@ -1,0 +1,292 @@
+//! One raw row to bits, for predicting rows as they come: only the bits that a circuit reads, and nothing is allocated.
+
+use std::collections::HashMap;
+
+use super::source::{Converted, convert, misfit};
+use super::{BitMeaning, Encoder, Input, Kind, TableView, Test, Value, transform};
+use crate::bits::BitView;
+use crate::{Error, Result};
+
+/// One raw row, its columns in the order of the training table.
+///
+/// ```
+/// use gatewood::encode::{Row, Value};
+/// let numbers = Row::from(&[39.0, f64::NAN][..]);
+/// let mixed = Row::from(&[Value::Number(39.0), Value::Text("State"), Value::Missing][..]);
+/// assert_eq!((numbers.columns(), mixed.columns()), (2, 3));
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Row<'a> {
+    /// Values of any kind. A number in a column of dates is a moment in seconds since 1970-01-01.
+    Values(&'a [Value<'a>]),
+    /// Numbers; a NaN is a gap.
+    Numbers(&'a [f64]),
+    /// The bytes of an image.
+    Pixels(&'a [u8]),
+    /// Ready bits.
+    Bits(&'a [bool]),
+    /// A row of a table, by its position.
+    Of(TableView<'a>, usize),
+    /// A row of packed bits, by its position.
+    Packed(BitView<'a>, usize),
+}
+
+impl<'a> From<&'a [Value<'a>]> for Row<'a> {
+    fn from(values: &'a [Value<'a>]) -> Self {
+        Self::Values(values)
+    }
+}
+
+impl<'a> From<&'a [f64]> for Row<'a> {
+    fn from(numbers: &'a [f64]) -> Self {
+        Self::Numbers(numbers)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Row<'a> {
+    fn from(pixels: &'a [u8]) -> Self {
+        Self::Pixels(pixels)
+    }
+}
+
+impl<'a> From<&'a [bool]> for Row<'a> {
+    fn from(bits: &'a [bool]) -> Self {
+        Self::Bits(bits)
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Values(values) => values.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::Pixels(pixels) => pixels.len(),
+            Self::Bits(bits) => bits.len(),
+            Self::Of(table, _) => table.columns(),
+            Self::Packed(bits, _) => bits.columns(),
+        }
+    }
+
+    /// The value of a column, and the kind of column it is from.
+    #[inline]
+    fn get(&self, column: usize, wanted: Kind) -> (Value<'a>, Kind) {
+        match self {
+            Self::Values(values) => {
+                let value = values[column];
+                let kind = match value {
+                    Value::Missing => wanted,
+                    Value::Number(number) if number.is_nan() => return (Value::Missing, wanted),
+                    Value::Number(_) if wanted == Kind::Date => Kind::Date,
+                    Value::Number(_) => Kind::Number,
+                    Value::Text(_) => Kind::Text,
+                    Value::Pixel(_) => Kind::Pixel,
+                    Value::Bit(_) => Kind::Bit,
+                };
+                (value, kind)
+            }
+            Self::Numbers(numbers) => match numbers[column] {
+                number if number.is_nan() => (Value::Missing, Kind::Number),
+                number => (Value::Number(number), Kind::Number),
+            },
+            Self::Pixels(pixels) => (Value::Pixel(pixels[column]), Kind::Pixel),
+            Self::Bits(bits) => (Value::Bit(bits[column]), Kind::Bit),
+            Self::Of(table, row) => (table.value(*row, column), table.kind(column)),
+            Self::Packed(bits, row) => (Value::Bit(bits.get(*row, column)), Kind::Bit),
+        }
+    }
+
+    fn number(&self) -> usize {
+        match self {
+            Self::Of(_, row) | Self::Packed(_, row) => *row,
+            _ => 0,
+        }
+    }
+}
+
+/// Some bits of an encoder, in an order of its own: each has a slot, a byte that is 0 or 1.
+#[derive(Debug, Clone)]
+pub(crate) struct RowEncoder {
+    columns: Vec<RowColumn>,
+    /// The encoder's bit in each slot.
+    bits: Vec<u32>,
+}
+
+/// The slots of one input of the encoder.
+#[derive(Debug, Clone)]
+struct RowColumn {
+    /// The first of its slots.
+    first: usize,
+    count: usize,
+    tests: Tests,
+}
+
+#[derive(Debug, Clone)]
+enum Tests {
+    /// No bit is asked for.
+    None,
+    /// Thresholds, ascending; after them, where it has a slot, whether the value is missing.
+    Levels(Vec<f64>),
+    /// One ready bit.
+    Set,
+    /// A column of texts: the slots of whole texts, of words, and any other tests.
+    Texts { whole: HashMap<String, Vec<u32>>, words: HashMap<String, Vec<u32>>, rest: Vec<(u32, Test)> },
+    /// Any tests, asked one by one.
+    Each(Vec<Test>),
+}
+
+impl RowEncoder {
+    /// Keeps the given bits of an encoder, each once.
+    pub(crate) fn new(encoder: &Encoder, used: &[u32]) -> Self {
+        let mut by_input: Vec<Vec<u32>> = vec![Vec::new(); encoder.inputs.len()];
+        for &bit in used {
+            by_input[encoder.bits[bit as usize].column as usize].push(bit);
+        }
+        let (mut columns, mut bits) = (Vec::with_capacity(by_input.len()), Vec::with_capacity(used.len()));
+        for (input, mut of_input) in encoder.inputs.iter().zip(by_input) {
+            let first = bits.len();
+            let tests = Tests::new(input, &encoder.bits, &mut of_input, first);
+            columns.push(RowColumn { first, count: of_input.len(), tests });
+            bits.extend(of_input);
+        }
+        Self { columns, bits }
+    }
+
+    /// The encoder's bit in each slot.
+    pub(crate) fn bits(&self) -> &[u32] {
+        &self.bits
+    }
+
+    /// Writes the bits of one row, given the encoder that it was made for; `room` is for words.
+    ///
+    /// # Errors
+    /// As [`Encoder::transform`].
+    pub(crate) fn fill(
+        &self,
+        encoder: &Encoder,
+        row: Row<'_>,
+        room: &mut String,
+        slots: &mut [u8],
+    ) -> Result<()> {
+        let moved = locate(encoder, row)?;
+        for (index, (column, input)) in self.columns.iter().zip(&encoder.inputs).enumerate() {
+            let position = moved.as_ref().map_or(input.position, |positions| positions[index]);
+            let (value, from) = row.get(position, input.kind);
+            let slots = &mut slots[column.first..][..column.count];
+            if from == input.kind {
+                column.tests.answer(value, input, column.first, room, slots);
+                continue;
+            }
+            match convert(value, from, input.kind).ok_or_else(|| misfit(input, value, row.number()))? {
+                Converted::Value(value) => column.tests.answer(value, input, column.first, room, slots),
+                Converted::Text(text) => {
+                    column.tests.answer(Value::Text(&text), input, column.first, room, slots);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the columns of a table are whose names are not where they were in training; nothing where they are.
+fn locate(encoder: &Encoder, row: Row<'_>) -> Result<Option<Vec<usize>>> {
+    if let Row::Of(table, _) = row
+        && table.is_named()
+    {
+        let in_place = |input: &Input| {
+            input.position < table.columns() && table.name(input.position) == input.name.as_str()
+        };
+        return match encoder.inputs.iter().all(in_place) {
+            true => Ok(None),
+            false => transform::locate(encoder, table).map(Some),
+        };
+    }
+    if row.columns() == encoder.width {
+        return Ok(None);
+    }
+    Err(Error::data(format!(
+        "the rows have {} columns, but those of training had {}",
+        row.columns(),
+        encoder.width
+    )))
+}
+
+impl Tests {
+    /// The tests of some bits of one input, which are put in the order of their slots.
+    fn new(input: &Input, meanings: &[BitMeaning], bits: &mut [u32], first: usize) -> Self {
+        let test = |bit: u32| &meanings[bit as usize].test;
+        if bits.is_empty() {
+            return Self::None;
+        }
+        if bits.iter().all(|&bit| *test(bit) == Test::Set) && bits.len() == 1 {
+            return Self::Set;
+        }
+        let missing = bits.iter().filter(|&&bit| *test(bit) == Test::Missing).count();
+        let levels = bits.iter().filter(|&&bit| matches!(test(bit), Test::Above(_))).count();
+        if missing <= 1 && missing + levels == bits.len() {
+            let key =
+                |bit: u32| if let Test::Above(threshold) = test(bit) { *threshold } else { f64::INFINITY };
+            bits.sort_by(|&a, &b| key(a).total_cmp(&key(b)));
+            return Self::Levels(bits[..levels].iter().map(|&bit| key(bit)).collect());
+        }
+        if input.kind != Kind::Text {
+            return Self::Each(bits.iter().map(|&bit| test(bit).clone()).collect());
+        }
+        let (mut whole, mut words) = (HashMap::<_, Vec<u32>>::new(), HashMap::<_, Vec<u32>>::new());
+        let mut rest = Vec::new();
+        for (slot, &bit) in bits.iter().enumerate() {
+            let slot = (first + slot) as u32;
+            match test(bit) {
+                Test::Is(text) => whole.entry(text.clone()).or_default().push(slot),
+                Test::Word(word) => words.entry(word.clone()).or_default().push(slot),
+                other => rest.push((slot, other.clone())),
+            }
+        }
+        Self::Texts { whole, words, rest }
+    }
+
+    /// Writes the answers to a value of the input's own kind.
+    #[inline]
+    fn answer(&self, value: Value<'_>, input: &Input, first: usize, room: &mut String, slots: &mut [u8]) {
+        match self {
+            Self::None => {}
+            Self::Set => slots[0] = u8::from(value == Value::Bit(true)),
+            Self::Levels(thresholds) => {
+                let (above, missing) = slots.split_at_mut(thresholds.len());
+                let number = match value {
+                    Value::Number(number) => number,
+                    Value::Pixel(byte) => f64::from(byte),
+                    _ => f64::NEG_INFINITY,
+                };
+                // A gap is above no threshold; all are finite.
+                for (slot, &threshold) in above.iter_mut().zip(thresholds) {
+                    *slot = u8::from(number > threshold);
+                }
+                if let Some(missing) = missing.first_mut() {
+                    *missing = u8::from(value == Value::Missing);
+                }
+            }
+            Self::Each(tests) => {
+                for (slot, test) in slots.iter_mut().zip(tests) {
+                    *slot = u8::from(test.holds(value, &input.categories));
+                }
+            }
+            Self::Texts { whole, words, rest } => {
+                slots.fill(0);
+                let mut set = |found: Option<&Vec<u32>>| {
+                    found.into_iter().flatten().for_each(|&slot| slots[slot as usize - first] = 1);
+                };
+                if let Value::Text(text) = value {
+                    set(whole.get(text));
+                    if !words.is_empty() {
+                        super::words::each_word(text, room, |word| set(words.get(word)));
+                    }
+                }
+                for (slot, test) in rest {
+                    slots[*slot as usize - first] = u8::from(test.holds(value, &input.categories));
+                }
+            }
+        }
+    }
+}
