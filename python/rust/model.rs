@@ -1,32 +1,61 @@
 //! A trained model, held by Python.
 
-use gatewood::model::{self, Circuit, Prediction};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use gatewood::encode::Row;
+use gatewood::model::{self, Circuit, Prediction, Predictor};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::error::{detached, raise};
-use crate::rows::Rows;
+use crate::error::{defect, detached, raise};
+use crate::rows::{Few, Rows};
 
 /// A trained model: what the estimators and the `.gw` file hold.
 #[pyclass(frozen, module = "gatewood._core")]
-pub struct Model(model::Model);
+pub struct Model {
+    model: Arc<model::Model>,
+    /// Made when it is first asked for.
+    predictor: OnceLock<Predictor>,
+}
 
 impl Model {
     /// A model of the library, for Python.
     pub fn new(model: model::Model) -> Self {
-        Self(model)
+        Self { model: Arc::new(model), predictor: OnceLock::new() }
     }
 
     /// The model of the library.
     pub fn inner(&self) -> &model::Model {
-        &self.0
+        &self.model
+    }
+
+    fn predictor(&self) -> &Predictor {
+        self.predictor.get_or_init(|| Predictor::new(Arc::clone(&self.model)))
     }
 
     fn run(&self, py: Python<'_>, rows: &Rows<'_>, threads: usize) -> PyResult<Prediction> {
         let rows = rows.borrow()?;
-        detached(py, || self.0.predict_rows(rows, threads))
+        detached(py, || self.predictor().predict(rows, threads))
+    }
+
+    /// Runs a few rows one by one with the interpreter's lock held: giving it up takes longer than most of them.
+    fn few<T>(
+        &self,
+        rows: &Few<'_>,
+        mut ask: impl FnMut(&Predictor, Row<'_>) -> gatewood::Result<T>,
+    ) -> PyResult<Vec<T>> {
+        let work = AssertUnwindSafe(|| {
+            let mut answers = Vec::with_capacity(rows.len());
+            rows.each(|row| {
+                answers.push(ask(self.predictor(), row)?);
+                Ok(())
+            })?;
+            Ok(answers)
+        });
+        catch_unwind(work).map_err(|panic| defect(&*panic))?.map_err(raise)
     }
 }
 
@@ -35,23 +64,23 @@ impl Model {
     /// Reads the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        detached(py, || model::Model::from_bytes(bytes)).map(Self)
+        detached(py, || model::Model::from_bytes(bytes)).map(Self::new)
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        detached(py, || model::Model::load(path)).map(Self)
+        detached(py, || model::Model::load(path)).map(Self::new)
     }
 
     /// Writes a model file, all of it or nothing.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        detached(py, || self.0.save(path))
+        detached(py, || self.model.save(path))
     }
 
     /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.0.to_bytes())
+        PyBytes::new(py, &self.model.to_bytes())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
@@ -59,7 +88,7 @@ impl Model {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| other.get().0 == self.0)
+        other.cast::<Self>().is_ok_and(|other| other.get().model == self.model)
     }
 
     /// The position of each row's class.
@@ -72,6 +101,29 @@ impl Model {
         Ok(self.run(py, &rows, threads)?.classes().to_vec().into_pyarray(py))
     }
 
+    /// The position of the class of each of a few rows of an array: numbers, pixels or bits. Nothing for other arrays.
+    fn predict_few<'py>(&self, array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyArray1<u32>>>> {
+        let Some(rows) = Few::read(array) else { return Ok(None) };
+        let classes = self.few(&rows, |predictor, row| predictor.predict_one(row))?;
+        Ok(Some(classes.into_pyarray(array.py())))
+    }
+
+    /// The probability of each class for each of a few rows of an array; as `predict_few`.
+    fn probabilities_few<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(rows) = Few::read(array) else { return Ok(None) };
+        let classes = self.model.classes().len();
+        let mut all = vec![0.0; rows.len() * classes];
+        let mut to = all.chunks_exact_mut(classes);
+        self.few(&rows, |predictor, row| match to.next() {
+            Some(to) => predictor.predict_proba_one(row, to),
+            None => Ok(0),
+        })?;
+        Ok(Some(all.into_pyarray(array.py()).reshape([rows.len(), classes])?))
+    }
+
     /// The margins of each row in log-odds, or nothing for a tree.
     fn margins<'py>(
         &self,
@@ -81,7 +133,7 @@ impl Model {
     ) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let prediction = self.run(py, &rows, threads)?;
         let (Some(width), Some(margins), Circuit::Grove(grove)) =
-            (prediction.width(), prediction.margins(), self.0.circuit())
+            (prediction.width(), prediction.margins(), self.model.circuit())
         else {
             return Ok(None);
         };
@@ -99,7 +151,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let prediction = self.run(py, &rows, threads)?;
-        let classes = self.0.classes().len();
+        let classes = self.model.classes().len();
         let count = prediction.classes().len();
         let all = detached(py, || {
             let mut all = Vec::with_capacity(count * classes);
@@ -118,45 +170,45 @@ impl Model {
 
     /// What each raw column is worth.
     fn importance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.0.importance().into_pyarray(py)
+        self.model.importance().into_pyarray(py)
     }
 
     /// The names of the classes.
     #[getter]
     fn classes(&self) -> Vec<String> {
-        self.0.classes().to_vec()
+        self.model.classes().to_vec()
     }
 
     /// The columns of the rows it was trained on.
     #[getter]
     fn width(&self) -> usize {
-        self.0.encoder().width()
+        self.model.encoder().width()
     }
 
     /// Whether it was trained on rows of ready bits.
     #[getter]
     fn takes_bits(&self) -> bool {
-        self.0.encoder().inputs().iter().all(|input| input.kind == gatewood::encode::Kind::Bit)
+        self.model.encoder().inputs().iter().all(|input| input.kind == gatewood::encode::Kind::Bit)
     }
 
     /// The names of the bits that leaves may read, spans after the encoder's bits: what each says of a row.
     fn bit_names(&self) -> Vec<String> {
-        let columns = match self.0.circuit() {
+        let columns = match self.model.circuit() {
             Circuit::Tree(tree) => tree.inputs(),
             Circuit::Grove(grove) => grove.columns(),
         };
-        (0..columns as u32).map(|column| self.0.describe(column)).collect()
+        (0..columns as u32).map(|column| self.model.describe(column)).collect()
     }
 
     /// What there is to tell of it, as JSON.
     fn summary(&self) -> PyResult<String> {
-        let circuit = self.0.circuit();
+        let circuit = self.model.circuit();
         let (kind, trees, spans) = match circuit {
             Circuit::Tree(_) => ("tree", 1, 0),
             Circuit::Grove(grove) => ("grove", grove.trees().len(), grove.spans().len()),
         };
         let used = circuit.used_inputs().len();
-        let encoder = self.0.encoder();
+        let encoder = self.model.encoder();
         let inputs: Vec<_> =
             encoder.inputs().iter().map(|input| (&input.name, input.position, input.kind)).collect();
         Ok(json!({
@@ -169,27 +221,27 @@ impl Model {
             "bits_used": used,
             "columns": encoder.width(),
             "inputs": inputs,
-            "classes": self.0.classes(),
-            "label": self.0.label(),
-            "settings": self.0.settings(),
-            "provenance": self.0.provenance(),
-            "bytes": self.0.to_bytes().len(),
+            "classes": self.model.classes(),
+            "label": self.model.label(),
+            "settings": self.model.settings(),
+            "provenance": self.model.provenance(),
+            "bytes": self.model.to_bytes().len(),
         })
         .to_string())
     }
 
     /// The same model under the name of the data it was trained on.
     fn with_data(&self, data: String) -> Self {
-        let mut provenance = self.0.provenance().clone();
+        let mut provenance = self.model.provenance().clone();
         provenance.data = data;
-        Self(self.0.clone().with_provenance(provenance))
+        Self::new(model::Model::clone(&self.model).with_provenance(provenance))
     }
 
     /// One tree as its leaves and gates, as JSON: the arity of each level, the bit each leaf reads, the tables of the
     /// gates (level by level from the bottom, as hexadecimal numbers), and the votes at the root, where it has votes.
     fn tree(&self, index: usize) -> PyResult<String> {
         let hex = |words: &[u64]| words.iter().rev().map(|word| format!("{word:016x}")).collect::<String>();
-        let tree = match self.0.circuit() {
+        let tree = match self.model.circuit() {
             Circuit::Tree(tree) if index == 0 => {
                 let gates = |level: usize| tree.arity().pow((tree.depth() - level) as u32);
                 json!({

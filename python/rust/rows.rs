@@ -1,9 +1,9 @@
 //! Rows as Python hands them over: a table, or images or packed bits that stay where they are.
 
 use gatewood::bits::BitView;
-use gatewood::encode::TableView;
+use gatewood::encode::{Row, TableView};
 use gatewood::model;
-use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -38,6 +38,58 @@ impl Rows<'_> {
             }
         })
     }
+}
+
+/// A few rows of numbers, pixels or bits as they lie in a NumPy array.
+pub enum Few<'py> {
+    /// Numbers, gaps NaN.
+    Numbers(PyReadonlyArray2<'py, f64>),
+    /// Images.
+    Pixels(PyReadonlyArray2<'py, u8>),
+    /// Ready bits.
+    Bits(PyReadonlyArray2<'py, bool>),
+}
+
+impl<'py> Few<'py> {
+    /// The rows of an array; nothing where it is another kind of array.
+    pub fn read(array: &Bound<'py, PyAny>) -> Option<Self> {
+        if let Ok(numbers) = array.cast::<PyArray2<f64>>() {
+            return numbers.try_readonly().ok().map(Self::Numbers);
+        }
+        if let Ok(pixels) = array.cast::<PyArray2<u8>>() {
+            return pixels.try_readonly().ok().map(Self::Pixels);
+        }
+        array.cast::<PyArray2<bool>>().ok()?.try_readonly().ok().map(Self::Bits)
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(array) => array.shape()[0],
+            Self::Pixels(array) => array.shape()[0],
+            Self::Bits(array) => array.shape()[0],
+        }
+    }
+
+    /// Shows each row in turn.
+    pub fn each(&self, mut show: impl FnMut(Row<'_>) -> gatewood::Result<()>) -> gatewood::Result<()> {
+        match self {
+            Self::Numbers(array) => each_row(array, |row| show(Row::Numbers(row))),
+            Self::Pixels(array) => each_row(array, |row| show(Row::Pixels(row))),
+            Self::Bits(array) => each_row(array, |row| show(Row::Bits(row))),
+        }
+    }
+}
+
+/// Shows each row of an array; one that does not lie in one piece is copied.
+fn each_row<T: numpy::Element + Copy>(
+    array: &PyReadonlyArray2<'_, T>,
+    mut show: impl FnMut(&[T]) -> gatewood::Result<()>,
+) -> gatewood::Result<()> {
+    array.as_array().rows().into_iter().try_for_each(|row| match row.as_slice() {
+        Some(values) => show(values),
+        None => show(&row.to_vec()),
+    })
 }
 
 /// The shape of an array whose elements lie in the order of its rows.

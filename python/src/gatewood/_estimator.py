@@ -28,6 +28,9 @@ from ._progress import Progress
 
 Self = TypeVar("Self", bound="CircuitClassifier")
 
+# Rows of an array that are predicted one by one, without a table.
+FEW = 8
+
 # Parameters that are not settings of the library.
 _OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
 
@@ -223,27 +226,50 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Predicting
 
-    def _each(self, X: Any, ask: Callable[[Any, int], Any]) -> NDArray[Any]:
+    def _each(
+        self, X: Any, ask: Callable[[Any, int], Any], ask_few: Callable[[Any], Any] | None = None
+    ) -> NDArray[Any]:
         """What the model answers for rows of any kind; large arrays go to it part by part, so that little is copied."""
-        check_is_fitted(self)
+        if ask_few is not None and self._are_few(X):
+            pixels = X.dtype == np.uint8 and self._has_pixels()
+            few = ask_few(X if X.dtype.char == "?" or pixels else X.astype(np.float64, copy=False))
+            if few is not None:
+                return few  # type: ignore[no-any-return]
         threads = self._threads() or 0
         answers = [ask(self._read(part, fitting=False), threads) for part in _inputs.parts(X, self._has_pixels())]
         found: NDArray[Any] = answers[0] if len(answers) == 1 else np.concatenate(answers)
         return found
+
+    def _are_few(self, X: Any) -> bool:
+        """Whether rows need no check and no table: a few rows of an array of numbers with the columns of training."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and 0 < X.shape[0] <= FEW
+            and X.dtype.char in "?bBhHiIlLqQfd"
+            and X.shape[1] == self.n_features_in_
+            # scikit-learn warns of rows without names where those of training had some.
+            and not hasattr(self, "feature_names_in_")
+        )
+
+    def _check_fitted(self) -> None:
+        # scikit-learn's own check takes longer than predicting a row.
+        if "model_" not in self.__dict__:
+            check_is_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row."""
-        check_is_fitted(self)
-        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict)]
+        self._check_fitted()
+        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict, self.model_.predict_few)]
         return classes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class for each row, in the order of ``classes_``."""
-        check_is_fitted(self)
-        return self._each(X, self.model_.probabilities)
+        self._check_fitted()
+        return self._each(X, self.model_.probabilities, self.model_.probabilities_few)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

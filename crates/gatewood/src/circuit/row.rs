@@ -212,14 +212,14 @@ fn address<T: Copy>(inputs: &[T], bit: impl Fn(T) -> u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use chacha20::rand_core::Rng;
+    use chacha20::ChaCha8Rng;
     use proptest::prelude::*;
 
     use super::*;
     use crate::circuit::testing::{below, generator, random_table};
     use crate::circuit::{Span, VoteTree};
 
-    fn random_tables(rng: &mut impl Rng, arities: &[usize]) -> Vec<u64> {
+    fn random_tables(rng: &mut ChaCha8Rng, arities: &[usize]) -> Vec<u64> {
         let mut tables = Vec::new();
         for level in 0..arities.len() - 1 {
             for _ in 0..arities[level + 1..].iter().product::<usize>() {
@@ -229,7 +229,7 @@ mod tests {
         tables
     }
 
-    fn used(columns: impl Iterator<Item = u32>, rng: &mut impl Rng) -> Vec<u32> {
+    fn used(columns: impl Iterator<Item = u32>, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let mut used: Vec<u32> = columns.collect();
         used.sort_unstable();
         used.dedup();
