@@ -2,6 +2,8 @@
 //!
 //! Everything here is private to the package (`gatewood._core`); its stubs are in `src/gatewood/_core.pyi`.
 
+#![forbid(unsafe_code)]
+
 mod data;
 mod error;
 mod export;

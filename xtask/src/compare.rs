@@ -7,20 +7,21 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::log::Log;
 use crate::python::{install, python};
 use crate::report::{Outcome, Step};
 use crate::{cargo, root, target};
 
 /// The report made of results that are kept for this.
 pub fn steps() -> Vec<Step> {
-    vec![Step { name: "compare", run: check }]
+    vec![Step::new("compare", check)]
 }
 
 /// Runs the comparison with arguments of `bench/compare/run.py`, then makes the report. Says whether all jobs ended.
 pub fn run(arguments: &[&str]) -> Result<bool> {
     let python = python().context("there is no Python 3.10 or newer with venv")?;
     let environment = target().join("tools/compare");
-    install(&python, &environment, &folder().join("requirements.txt"))?;
+    install(&Log::shown(), &python, &environment, &folder().join("requirements.txt"))?;
     if !cargo(&["build", "--release", "--package", "gatewood-cli"])? {
         bail!("the command could not be built");
     }
@@ -65,13 +66,12 @@ fn out(arguments: &[&str]) -> PathBuf {
     said.map_or_else(|| target().join("compare"), |path| Path::new(path).to_path_buf())
 }
 
-fn check() -> Result<Outcome> {
+fn check(log: &Log) -> Result<Outcome> {
     let Some(python) = python() else {
-        let why = "there is no Python 3.10 or newer with venv";
-        return Ok(Outcome { not_run: vec![why.into()], ..Outcome::default() });
+        return Ok(Outcome::not_run("there is no Python 3.10 or newer with venv"));
     };
     let tests = ["-B", "-m", "unittest", "test_report"];
-    let status = Command::new(python).args(tests).current_dir(folder()).status()?;
+    let status = log.run(Command::new(python).args(tests).current_dir(folder()))?;
     Ok(match status.success() {
         true => Outcome::passed(),
         false => Outcome::failed(format!("the tests of the report ended with {status}")),

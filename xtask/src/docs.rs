@@ -10,6 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::log::Log;
 use crate::report::{Outcome, Step};
 use crate::{cargo, root, target};
 
@@ -18,7 +19,7 @@ const MDBOOK: &str = "0.5.4";
 
 /// The checks of the book.
 pub fn steps() -> Vec<Step> {
-    vec![Step { name: "book", run: check }]
+    vec![Step::new("book", check)]
 }
 
 /// Runs the commands of all pages, or of those whose names contain one of the words, and writes what they print.
@@ -116,7 +117,7 @@ fn run(command: &str, folder: &Path) -> Result<String> {
 }
 
 /// Every page is in the summary, every link between pages leads to one, and mdBook builds the book where it is installed.
-fn check() -> Result<Outcome> {
+fn check(log: &Log) -> Result<Outcome> {
     let folder = root().join("docs/src");
     let summary = fs::read_to_string(folder.join("SUMMARY.md"))?;
     let mut outcome = Outcome::default();
@@ -132,7 +133,7 @@ fn check() -> Result<Outcome> {
         }
         outcome.passed += 1;
     }
-    match mdbook().args(["build", "docs"]).current_dir(root()).status() {
+    match log.run(mdbook().args(["build", "docs"]).current_dir(root())) {
         Err(_) => {
             outcome
                 .not_run

@@ -3,9 +3,12 @@
 //! `cargo xtask test` runs every check: format, lints, tests, doctests, documentation, the Python package and the checks of
 //! exported hardware. `cargo xtask test NAME…` runs those whose name contains one of the words; `cargo xtask list` names them.
 
+#![forbid(unsafe_code)]
+
 mod compare;
 mod docs;
 mod hardware;
+mod log;
 mod python;
 mod report;
 mod rust;
@@ -14,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use report::{Report, Step};
+use report::{Report, Step, chosen};
 
 const USAGE: &str =
     "usage: cargo xtask test [NAME…]   run the checks (all, or those whose name contains a word)
@@ -43,12 +46,12 @@ fn run(arguments: &[String]) -> Result<bool> {
     let steps = steps();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test", words @ ..] => {
-            let wanted = |step: &Step| words.is_empty() || words.iter().any(|word| step.name.contains(word));
-            let chosen: Vec<Step> = steps.into_iter().filter(wanted).collect();
+            let chosen = chosen(&steps, words);
             if chosen.is_empty() {
                 bail!("no check has such a name; `cargo xtask list` names them");
             }
-            Ok(Report::of(&chosen).print())
+            // Two at a time: most builds and many checks leave a core idle now and then.
+            Ok(Report::of(&chosen, 2).print())
         }
         ["list"] => {
             steps.iter().for_each(|step| println!("{}", step.name));
@@ -94,17 +97,19 @@ fn man(folder: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// All checks, in the order they run: quick ones that fail often come first.
+/// All checks. The first that can run does, beside one other.
 fn steps() -> Vec<Step> {
-    [rust::steps(), docs::steps(), compare::steps(), hardware::steps(), python::steps()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [rust::steps(), python::steps(), hardware::steps(), docs::steps(), compare::steps()].concat()
 }
 
 /// The root of the repository.
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")
+}
+
+/// The folder of what the step "build" made.
+fn profile_folder() -> PathBuf {
+    target().join("debug")
 }
 
 /// The folder that cargo builds into, where tools and results of checks are kept as well.

@@ -1,44 +1,56 @@
-//! The checks of the Python package: built into a virtual environment of its own, then tested there.
+//! The checks of the Python package: the module that the build made, in a virtual environment of its own.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::log::Log;
 use crate::report::{Outcome, Step};
-use crate::{root, target};
+use crate::{profile_folder, root, target};
 
-/// The package's tests.
+const NO_PYTHON: &str = "there is no Python 3.10 or newer with venv";
+
+/// The package's tests, and the environment that they need.
 pub fn steps() -> Vec<Step> {
-    vec![Step { name: "python", run: tests }]
+    vec![
+        Step::new("python: packages", packages),
+        Step::new("python: tests", tests).after(&["build", "python: packages"]),
+    ]
 }
 
-fn tests() -> Result<Outcome> {
-    let Some(python) = python() else {
-        let why = "there is no Python 3.10 or newer with venv";
-        return Ok(Outcome { not_run: vec![why.into()], ..Outcome::default() });
-    };
+fn environment() -> PathBuf {
+    target().join("tools/python")
+}
+
+/// Fetches what the tests need, while other steps compile.
+fn packages(log: &Log) -> Result<Outcome> {
+    let Some(python) = python() else { return Ok(Outcome::not_run(NO_PYTHON)) };
+    install(log, &python, &environment(), &root().join("python/tests/requirements.txt"))?;
+    Ok(Outcome::passed())
+}
+
+fn tests(log: &Log) -> Result<Outcome> {
+    if python().is_none() {
+        return Ok(Outcome::not_run(NO_PYTHON));
+    }
     let package = root().join("python");
-    let environment = target().join("tools/python");
-    install(&python, &environment, &package.join("tests/requirements.txt"))?;
-    let bin = environment.join("bin");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    succeed(Command::new(cargo).args(["build", "--package", "gatewood-cli"]).current_dir(root()))?;
-    succeed(
-        Command::new(bin.join("maturin"))
-            .arg("develop")
-            .current_dir(&package)
-            .env("VIRTUAL_ENV", &environment)
-            .env_remove("CONDA_PREFIX"),
-    )?;
-    let mut pytest = Command::new(bin.join("python"));
+    let interpreter = environment().join("bin/python");
+    // What `maturin develop` does, with the module that the build made along with everything else.
+    let ask = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let output = Command::new(&interpreter).args(["-c", ask]).output().context("there is no environment")?;
+    let packages = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    std::fs::write(packages.join("gatewood.pth"), format!("{}\n", package.join("src").display()))?;
+    let module = package.join("src/gatewood/_core.abi3.so");
+    // A new file: a process that has the old one loaded keeps it.
+    let _ = std::fs::remove_file(&module);
+    std::fs::copy(profile_folder().join("lib_core.so"), &module).context("the module was not built")?;
+    let mut pytest = Command::new(&interpreter);
     pytest
         .args(["-m", "pytest", "--durations=5", "-p", "no:cacheprovider"])
         .current_dir(&package)
-        .env("GATEWOOD_COMMAND", target().join("debug/gatewood"))
-        .stdout(Stdio::piped());
-    counted(&mut pytest)
+        .env("GATEWOOD_COMMAND", profile_folder().join("gatewood"));
+    counted(log, &mut pytest)
 }
 
 /// The interpreter to make the environment with.
@@ -51,47 +63,32 @@ pub(crate) fn python() -> Option<PathBuf> {
 }
 
 /// Makes an environment with what a file asks for, or keeps the one there is if it was made for the same.
-pub(crate) fn install(python: &Path, environment: &Path, requirements: &Path) -> Result<()> {
+pub(crate) fn install(log: &Log, python: &Path, environment: &Path, requirements: &Path) -> Result<()> {
     let wanted = std::fs::read_to_string(requirements)
         .with_context(|| format!("{} cannot be read", requirements.display()))?;
     let stamp = environment.join("installed.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    succeed(Command::new(python).args(["-m", "venv"]).arg(environment))?;
-    succeed(
-        Command::new(environment.join("bin/python"))
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-            .arg(requirements),
-    )?;
+    log.must(Command::new(python).args(["-m", "venv"]).arg(environment))?;
+    // What is imported is compiled then; most of it never is.
+    let pip = ["-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "-r"];
+    log.must(Command::new(environment.join("bin/python")).args(pip).arg(requirements))?;
     std::fs::write(&stamp, wanted).context("the environment cannot be marked as complete")
 }
 
-fn succeed(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("{command:?} does not start"))?;
-    if !status.success() {
-        bail!("{command:?} ended with {status}");
-    }
-    Ok(())
-}
-
 /// Runs pytest: each of its tests is a check of its own.
-fn counted(pytest: &mut Command) -> Result<Outcome> {
-    let mut child = pytest.spawn().context("pytest does not start")?;
+fn counted(log: &Log, pytest: &mut Command) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut last = String::new();
-    let stdout = child.stdout.take().expect("the output is piped");
-    for line in BufReader::new(stdout).lines() {
-        let line = line.context("the output of pytest cannot be read")?;
-        writeln!(std::io::stdout(), "{line}")?;
+    let status = log.run_lines(pytest, &mut |line| {
         if let Some(test) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")) {
             outcome.failed.push(test.to_owned());
         }
         if !line.trim().is_empty() {
-            last = line;
+            last = line.to_owned();
         }
-    }
-    let status = child.wait()?;
+    })?;
     outcome.passed = count(&last, "passed");
     let skipped = count(&last, "skipped");
     if skipped > 0 {
@@ -99,7 +96,7 @@ fn counted(pytest: &mut Command) -> Result<Outcome> {
     }
     outcome.figures.push(last);
     if !status.success() && outcome.failed.is_empty() {
-        outcome.failed.push(format!("pytest ended with {status}"));
+        bail!("pytest ended with {status}");
     }
     Ok(outcome)
 }

@@ -1,5 +1,7 @@
 //! The `gatewood` command: a thin front over the library, one file per subcommand.
 
+#![forbid(unsafe_code)]
+
 mod commands;
 mod terminal;
 
@@ -28,7 +30,10 @@ struct Cli {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let terminal = Terminal::new(cli.quiet);
-    match commands::run(cli.command, &terminal) {
+    let done = gatewood::bits::kernels::check_simd()
+        .map_err(anyhow::Error::from)
+        .and_then(|()| commands::run(cli.command, &terminal));
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => terminal::report(&error),
     }

@@ -8,6 +8,8 @@
 //! - [`read`]: the file formats.
 //! - [`holdout`], [`folds`]: rows put aside for testing.
 
+#![forbid(unsafe_code)]
+
 mod dataset;
 mod embedded;
 pub mod generate;

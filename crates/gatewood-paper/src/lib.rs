@@ -7,6 +7,8 @@
 //! - [`report`]: the tables as Markdown and as a page.
 //! - [`Claim`], [`run_claims`]: what the paper says of speed, measured.
 
+#![forbid(unsafe_code)]
+
 mod cell;
 mod data;
 mod machine;

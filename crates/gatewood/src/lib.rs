@@ -12,6 +12,9 @@
 //! - [`memory`]: asking for memory before taking it.
 //! - [`text`]: texts of unknown origin in messages.
 
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
 pub mod bits;
 pub mod circuit;
 pub mod encode;

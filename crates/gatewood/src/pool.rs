@@ -8,13 +8,23 @@ use rayon::prelude::*;
 
 use crate::{Error, Result};
 
+/// Threads that a pool gets for each core, at the most. More than one a core hardly ever helps, but tests and machines
+/// that tell of fewer cores than they have want a few.
+const MOST_A_CORE: usize = 8;
+
+/// The number of threads to start where `threads` are asked for, 0 standing for one a core.
+fn bounded(threads: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if threads == 0 { cores } else { threads.min(MOST_A_CORE * cores) }
+}
+
 /// Runs work in a pool of its own, `threads` of them or one a core for 0: a shared pool and `fork` do not go together.
 ///
 /// # Errors
 /// When the threads cannot be started, or the work fails.
 pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
+        .num_threads(bounded(threads))
         .build()
         .map_err(|error| Error::too_large(format!("{threads} threads cannot be started: {error}")))?
         .install(work)
@@ -31,7 +41,7 @@ pub(crate) fn in_wakeful_pool<T: Send>(
     work: impl FnOnce() -> Result<T> + Send,
 ) -> Result<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = if threads == 0 { cores } else { threads }.clamp(1, most.max(1));
+    let threads = bounded(threads).clamp(1, most.max(1));
     in_pool(threads, || {
         let watch = Watch::default();
         let watchers = rayon::current_num_threads().min(cores) - 1;
@@ -153,7 +163,7 @@ pub(crate) fn with_pool<T: Send>(
     if rayon::current_thread_index().is_some() {
         return work(true);
     }
-    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+    match rayon::ThreadPoolBuilder::new().num_threads(bounded(threads)).build() {
         Ok(pool) if pool.current_num_threads() > 1 => pool.install(|| work(true)),
         _ => work(false),
     }
@@ -180,6 +190,15 @@ mod tests {
             });
             assert_eq!(sum.unwrap(), 200 * 64 * 63 / 2);
         }
+    }
+
+    #[test]
+    fn no_more_threads_are_started_than_can_help() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        assert_eq!((bounded(0), bounded(1), bounded(4)), (cores, 1, 4));
+        assert_eq!(bounded(usize::MAX), MOST_A_CORE * cores);
+        assert_eq!(in_pool(usize::MAX, || Ok(rayon::current_num_threads())).unwrap(), MOST_A_CORE * cores);
+        assert!(with_pool(usize::MAX, true, |parallel| parallel));
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::tools::{capture, folder};
+use crate::log::Log;
+use crate::profile_folder;
 use crate::report::Outcome;
-use crate::{root, target};
 
 /// The models, by name.
 pub const MODELS: [&str; 3] = ["tree", "two", "ten"];
@@ -17,11 +18,9 @@ const FILES: [&str; 7] = ["v", "vhd", "blif", "aig", "aag", "c", "rs"];
 /// The stages of the pipelined files.
 pub const STAGES: usize = 3;
 
-/// The command under test, built when it is not up to date.
-fn gatewood() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    capture(Command::new(cargo).args(["build", "--package", "gatewood-cli"]).current_dir(root()))?;
-    Ok(target().join("debug").join("gatewood"))
+/// The command under test, as the build left it.
+fn gatewood() -> PathBuf {
+    profile_folder().join("gatewood")
 }
 
 /// Rows of ten classes: the digits of a seven-segment display, each segment seen three times through noise.
@@ -46,8 +45,8 @@ fn write_digits(path: &Path) -> Result<()> {
 }
 
 /// Learns the models and writes every file that later checks read.
-pub fn export() -> Result<Outcome> {
-    let (gatewood, folder) = (gatewood()?, folder()?);
+pub fn export(_: &Log) -> Result<Outcome> {
+    let (gatewood, folder) = (gatewood(), folder()?);
     write_digits(&folder.join("ten.csv"))?;
     let run = |arguments: &[&str]| capture(Command::new(&gatewood).args(arguments).current_dir(&folder));
     run(&["train", "mnist35", "--model", "tree", "--arity", "4", "--depth", "4", "-o", "tree.gw"])?;
@@ -82,8 +81,8 @@ pub fn export() -> Result<Outcome> {
 }
 
 /// Lets the command prove or test its own files, and tell damaged ones apart.
-pub fn verify() -> Result<Outcome> {
-    let (gatewood, folder) = (gatewood()?, folder()?);
+pub fn verify(_: &Log) -> Result<Outcome> {
+    let (gatewood, folder) = (gatewood(), folder()?);
     let mut outcome = Outcome::default();
     let verify = |name: &str, file: &str| {
         let arguments = ["verify", &format!("{name}.gw"), file];

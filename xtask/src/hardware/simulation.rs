@@ -1,4 +1,4 @@
-//! The test benches, run by Verilator and GHDL.
+//! The test benches, run by Icarus Verilog, Verilator and GHDL.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,12 +7,21 @@ use anyhow::{Context, Result};
 
 use super::models::MODELS;
 use super::tools::{Tools, capture, folder};
+use crate::log::Log;
 use crate::report::Outcome;
 
-/// All test benches: each model combinational and with stages.
+/// The benches in both languages: each model combinational and with stages.
 fn benches() -> impl Iterator<Item = String> {
     MODELS.into_iter().flat_map(|name| [name.to_string(), format!("{name}_piped")])
 }
+
+/// The benches in Verilog: those, and each model made of cells.
+fn verilog_benches() -> impl Iterator<Item = String> {
+    benches().chain(MODELS.map(|name| format!("{name}_cells")))
+}
+
+/// The benches that Verilator compiles where Icarus Verilog runs them all: a compilation takes it half a minute.
+const COMPILED: [&str; 3] = ["tree", "two_piped", "ten_cells"];
 
 /// Judges what a test bench printed.
 fn judge(bench: &str, said: Result<String>, outcome: &mut Outcome) {
@@ -23,58 +32,83 @@ fn judge(bench: &str, said: Result<String>, outcome: &mut Outcome) {
     }
 }
 
-/// The Verilog test benches.
-pub fn verilator() -> Result<Outcome> {
+/// Whether a program starts.
+fn is_installed(program: &str, version: &str) -> bool {
+    Command::new(program).arg(version).output().is_ok()
+}
+
+/// All Verilog benches, where Icarus Verilog is installed.
+pub fn icarus(_: &Log) -> Result<Outcome> {
+    if !is_installed("iverilog", "-V") {
+        return Ok(Outcome::not_run("Icarus Verilog (iverilog) is not installed: Verilator ran its benches"));
+    }
     let folder = folder()?;
-    let tools = match Tools::get() {
-        Ok(tools) => tools,
-        Err(error) => {
-            let why = format!("Verilator cannot be installed here: {error:#}");
-            return Ok(Outcome { not_run: vec![why], ..Outcome::default() });
-        }
-    };
-    let home = tools.packages.join("verilator");
     let mut outcome = Outcome::default();
-    for bench in benches().chain(MODELS.map(|name| format!("{name}_cells"))) {
-        judge(&bench, verilate(&home, &folder, &bench), &mut outcome);
+    for bench in verilog_benches() {
+        let made = format!("{bench}.vvp");
+        let files = [format!("{bench}.v"), format!("{bench}_test.v")];
+        let arguments = ["-g2005", "-Wall", "-s", "model_test", "-o", &made];
+        let said = capture(Command::new("iverilog").args(arguments).args(files).current_dir(&folder))
+            .and_then(|_| capture(Command::new("vvp").arg(&made).current_dir(&folder)));
+        judge(&bench, said, &mut outcome);
     }
     Ok(outcome)
 }
 
-fn verilate(home: &Path, folder: &Path, bench: &str) -> Result<String> {
-    let made = folder.join(format!("{bench}_verilated"));
-    // The package does not say how its C++ compiler includes a precompiled header, so the flag for it is given.
+/// Verilator's lints of all Verilog benches; it runs those that no other simulator runs, and a few that one does.
+pub fn verilator(_: &Log) -> Result<Outcome> {
+    let folder = folder()?;
+    let tools = match Tools::get() {
+        Ok(tools) => tools,
+        Err(error) => return Ok(Outcome::not_run(format!("Verilator cannot be installed here: {error:#}"))),
+    };
+    let home = tools.packages.join("verilator");
+    let has_icarus = is_installed("iverilog", "-V");
+    let mut outcome = Outcome::default();
+    for bench in verilog_benches() {
+        if has_icarus && !COMPILED.contains(&bench.as_str()) {
+            match capture(verilate(&home, &folder, &bench).arg("--lint-only")) {
+                Ok(_) => outcome.passed += 1,
+                Err(error) => outcome.failed.push(format!("{bench}: {error:#}")),
+            }
+        } else {
+            judge(&bench, simulate(&home, &folder, &bench), &mut outcome);
+        }
+    }
+    Ok(outcome)
+}
+
+fn verilate(home: &Path, folder: &Path, bench: &str) -> Command {
+    let mut command = Command::new(home.join("bin").join("verilator_bin"));
+    command
+        .args(["--timing", "-O1", "-Wall", "-Wno-UNUSEDSIGNAL", "-Wno-DECLFILENAME"])
+        .args(["-Wno-BLKSEQ", "-Wno-INITIALDLY", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC"])
+        .args(["--top-module", "model_test"])
+        .args([format!("{bench}.v"), format!("{bench}_test.v")])
+        .env("VERILATOR_ROOT", home)
+        .current_dir(folder);
+    command
+}
+
+fn simulate(home: &Path, folder: &Path, bench: &str) -> Result<String> {
+    // One folder for all benches: what they share, most of the work, is compiled once.
+    let made = folder.join("verilated");
     capture(
-        Command::new(home.join("bin").join("verilator_bin"))
-            .args([
-                "--binary",
-                "--timing",
-                "-j",
-                "2",
-                // The package does not know how its compiler is told of a precompiled header.
-                "-MAKEFLAGS",
-                "CFG_CXXFLAGS_PCH_I=-include",
-                "-O1",
-                "-Wall",
-                "-Wno-UNUSEDSIGNAL",
-                "-Wno-DECLFILENAME",
-            ])
-            .args(["-Wno-BLKSEQ", "-Wno-INITIALDLY", "-Wno-WIDTHEXPAND", "-Wno-WIDTHTRUNC"])
-            .args(["-CFLAGS", "-std=c++20 -fcoroutines -O0", "--top-module", "model_test", "--Mdir"])
-            .arg(&made)
-            .args([format!("{bench}.v"), format!("{bench}_test.v")])
-            .env("VERILATOR_ROOT", home)
-            .current_dir(folder),
+        verilate(home, folder, bench)
+            // The package does not know how its compiler is told of a precompiled header.
+            .args(["--binary", "-j", "2", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include"])
+            .args(["-CFLAGS", "-std=c++20 -fcoroutines -O0", "--Mdir"])
+            .arg(&made),
     )?;
     capture(&mut Command::new(made.join("Vmodel_test")))
 }
 
 /// The VHDL test benches, where GHDL is installed.
-pub fn ghdl() -> Result<Outcome> {
+pub fn ghdl(_: &Log) -> Result<Outcome> {
     let folder = folder()?;
-    let ghdl = std::env::var_os("GHDL").unwrap_or_else(|| "ghdl".into());
-    if Command::new(&ghdl).arg("--version").output().is_err() {
-        let why = "GHDL is not installed, so that no VHDL test bench was run".to_string();
+    let ghdl = std::env::var("GHDL").unwrap_or_else(|_| "ghdl".into());
+    if !is_installed(&ghdl, "--version") {
+        let why = "GHDL is not installed: no VHDL test bench was run".to_string();
         return Ok(Outcome { not_run: vec![why; benches().count()], ..Outcome::default() });
     }
     let mut outcome = Outcome::default();

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::models::MODELS;
 use super::tools::{Tools, capture, folder};
+use crate::log::Log;
 use crate::report::Outcome;
 
 /// Reads Verilog, writes what it read as AIGER and mapped to LUT6 as BLIF, and prints the LUTs of `synth_xilinx`: of the
@@ -41,14 +42,11 @@ with open(f"{name}_cells.v") as file:
 "#;
 
 /// Reading, equivalence and mapping of all models.
-pub fn run() -> Result<Outcome> {
+pub fn run(_: &Log) -> Result<Outcome> {
     let folder = folder()?;
     let tools = match Tools::get() {
         Ok(tools) => tools,
-        Err(error) => {
-            let why = format!("Yosys cannot be installed here: {error:#}");
-            return Ok(Outcome { not_run: vec![why], ..Outcome::default() });
-        }
+        Err(error) => return Ok(Outcome::not_run(format!("Yosys cannot be installed here: {error:#}"))),
     };
     let abc = tools.packages.join("pyosys").join("yosys-abc");
     let script = folder.join("synthesis.py");

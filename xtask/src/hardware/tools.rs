@@ -48,7 +48,15 @@ impl Tools {
         }
         capture(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))
             .context("a virtual environment cannot be made")?;
-        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"];
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--disable-pip-version-check",
+            "--only-binary=:all:",
+        ];
         capture(Command::new(&python).args(pip).args(PACKAGES))
             .with_context(|| format!("{wanted} cannot be installed"))?;
         std::fs::write(&ready, wanted).with_context(|| format!("{} cannot be written", ready.display()))?;

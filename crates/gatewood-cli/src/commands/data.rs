@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::predict::quoted;
-use super::sources::{SourceArgs, data_spec};
+use super::sources::{SourceArgs, data_spec, input};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, picture, print, share};
 use anyhow::{Result, bail};
 use gatewood::encode::{Encoder, Kind, Table, Value, show_date};
@@ -316,7 +316,9 @@ fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
             args.output.display()
         )));
     }
-    let dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
+    let spec = data_spec(&args.data)?;
+    let mut out = OutputFile::create(Some(&args.output), input(&spec))?;
+    let dataset = load(&spec, &args.source.load_options())?;
     dataset.note.iter().for_each(|note| terminal.remark(note));
     let split = match (args.test, &dataset.test) {
         (false, _) => &dataset.train,
@@ -324,7 +326,6 @@ fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
         (true, None) => bail!(Usage(format!("{} has no test rows", args.data))),
     };
     let label = dataset.label.as_deref().unwrap_or("label");
-    let mut out = OutputFile::create(Some(&args.output))?;
     if is_packed {
         let mut packed = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());
         write_rows(&mut packed, split, label, ending)?;

@@ -75,6 +75,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         bail!(Usage("say the format with --to, or give a file whose ending is that of a format".into()));
     };
     let model = Model::load(&args.model)?;
+    let sources = || std::iter::once(args.model.as_path());
     let mut options = ModelOptions {
         encoder: args.with_encoder,
         outputs: GroveOutputs { one_hot: args.one_hot, margins: args.margins },
@@ -92,20 +93,20 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             let header = path.with_extension("h");
             options.file.header_file = header.file_name().map(|name| name.to_string_lossy().into_owned());
             let (mut source, mut header) =
-                (OutputFile::create(Some(path))?, OutputFile::create(Some(&header))?);
+                (OutputFile::create(Some(path), sources())?, OutputFile::create(Some(&header), sources())?);
             write_model_c(&model, &options, &mut source, &mut header)?;
             header.finish()?;
             source.finish()?;
         }
         (path, _) => {
-            let mut out = OutputFile::create(path)?;
+            let mut out = OutputFile::create(path, sources())?;
             write_model(&model, format, &options, &mut out)?;
             out.finish()?;
         }
     }
     if let Some(path) = &args.test_bench {
         let inputs = netlist_of(&model, &options)?.inputs();
-        let mut out = OutputFile::create(Some(path))?;
+        let mut out = OutputFile::create(Some(path), sources().chain(args.output.as_deref()))?;
         let rows = test_rows(args.rows, inputs, 0)?;
         write_model_test_bench(&model, format, &options, rows.view(), &mut out)?;
         out.finish()?;

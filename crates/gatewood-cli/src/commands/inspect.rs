@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut by_use: Vec<(u32, usize)> = reads.into_iter().collect();
     by_use.sort_by_key(|&(bit, times)| (std::cmp::Reverse(times), bit));
     if let Some(path) = &args.pixels {
-        draw_pixels(&model, args.shape, path)?;
+        draw_pixels(&model, args.shape, path, &args.model)?;
     }
     let luts = args.luts.map(|inputs| Luts::count(&model, inputs)).transpose()?;
     if args.json {
@@ -157,14 +157,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// Writes the heat map of a model of images.
-fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path) -> Result<()> {
+fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path, from: &Path) -> Result<()> {
     let Some((height, width)) = shape.or_else(|| named_shape(model.encoder())) else {
         bail!(Usage(
             "the columns are not named as those of images are: --shape 28x28 says how they lie".into()
         ));
     };
     let picture = heat_map(&model.importance(), width, height)?;
-    let mut file = OutputFile::create(Some(path))?;
+    let mut file = OutputFile::create(Some(path), [from])?;
     file.write_all(picture.as_bytes())?;
     file.finish()
 }

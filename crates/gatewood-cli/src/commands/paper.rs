@@ -104,7 +104,7 @@ impl Watcher for Bars {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    let mut file = OutputFile::create(Some(path))?;
+    let mut file = OutputFile::create(Some(path), None)?;
     file.write_all(text.as_bytes())?;
     file.finish()
 }

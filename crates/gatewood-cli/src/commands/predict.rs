@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::sources::{ModelArgs, data_spec};
+use super::sources::{ModelArgs, data_spec, input};
 use crate::terminal::{OutputFile, Usage};
 use anyhow::{Result, bail};
 use gatewood::model::Rows;
@@ -31,12 +31,14 @@ pub(crate) struct Args {
 /// Runs `gatewood predict`: a line `row,class` for each row, counted from 1.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
-    let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
+    let spec = data_spec(&args.data)?;
+    let mut out =
+        OutputFile::create(args.output.as_deref(), [args.model.path()].into_iter().chain(input(&spec)))?;
+    let table = load_unlabelled(&spec, &options)?;
     let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
     if args.proba && prediction.width().is_none() {
         bail!(Usage("a single tree says a class and no probability; leave --proba out".into()));
     }
-    let mut out = OutputFile::create(args.output.as_deref())?;
     let classes: Vec<String> = model.classes().iter().map(|class| quoted(class)).collect();
     write!(out, "row,class")?;
     if args.proba {

@@ -1,11 +1,11 @@
 //! Options about where rows come from, shared by the subcommands that read them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use gatewood::model::Model;
 use gatewood_data::read::ReadOptions;
-use gatewood_data::{DataSpec, Folders, LoadOptions};
+use gatewood_data::{DataSpec, Folders, LoadOptions, Source};
 
 /// Where files of named sets lie, and how to read a file.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -49,6 +49,11 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
+    /// The model's file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.model
+    }
+
     /// The model, and how to load rows for it.
     pub(crate) fn load(&self) -> Result<(Model, LoadOptions)> {
         let model = Model::load(&self.model)?;
@@ -103,6 +108,15 @@ impl SourceArgs {
             usual_label: model.label().map(str::to_owned),
             read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }
+    }
+}
+
+/// The file that rows come from, if they come from one: nothing must be written there.
+pub(crate) fn input(spec: &DataSpec) -> Option<&Path> {
+    match &spec.source {
+        Source::File(path) => Some(path),
+        Source::Stdin => Some(Path::new("/dev/stdin")),
+        Source::Named(_) => None,
     }
 }
 

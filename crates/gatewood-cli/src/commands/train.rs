@@ -1,12 +1,13 @@
 //! `gatewood train`: rows in, a tested model out.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::learner::{LearnArgs, more_fields, shown};
-use super::sources::{SourceArgs, data_spec};
-use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, print, seconds, share};
+use super::sources::{SourceArgs, data_spec, input};
+use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings, Labels};
 use gatewood::export::{CurvePicturePoint, curve_picture};
@@ -119,21 +120,30 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if args.curve.is_some() && learn.name() != "grove" {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
+    let data = data_spec(&args.data)?;
+    let test = args.test.as_deref().map(data_spec).transpose()?;
+    let inputs = || {
+        let rows = [Some(&data), test.as_ref()].into_iter().flatten();
+        rows.filter_map(input).chain(args.start.as_deref())
+    };
     let start = args.start.as_deref().map(Model::load).transpose()?;
     // A model that cannot be written is not worth learning.
-    for path in [&args.output, &args.curve].into_iter().flatten() {
-        drop(OutputFile::create(Some(path))?);
+    if let Some(path) = &args.output {
+        drop(OutputFile::create(Some(path), inputs())?);
+    }
+    if let Some(path) = &args.curve {
+        drop(OutputFile::create(Some(path), inputs().chain(args.output.as_deref()))?);
     }
     let started = Instant::now();
     let mut dataset = match &start {
         Some(start) => {
-            let mut dataset = load(&data_spec(&args.data)?, &args.source.load_options_for(start))?;
+            let mut dataset = load(&data, &args.source.load_options_for(start))?;
             for rows in std::iter::once(&mut dataset.train).chain(&mut dataset.test) {
                 rows.labels = renumbered(&rows.labels, start.classes())?;
             }
             dataset
         }
-        None => load(&data_spec(&args.data)?, &args.source.load_options())?,
+        None => load(&data, &args.source.load_options())?,
     };
     dataset.note.iter().for_each(|note| terminal.remark(note));
     if !args.class_weights.is_empty() {
@@ -143,13 +153,13 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         grove.class_weights = class_weights(&args.class_weights, &dataset.train.labels)?;
     }
     let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
-    if let Some(test) = &args.test {
+    if let Some(test) = &test {
         let mut options = args.source.load_options();
         options.usual_label = dataset.label.clone();
         let kinds = (0..dataset.train.table.columns())
             .map(|column| (dataset.train.table.name(column).into_owned(), dataset.train.table.kind(column)));
         options.read.kinds = kinds.collect();
-        dataset.test = Some(load_labelled(&data_spec(test)?, &options, dataset.classes())?);
+        dataset.test = Some(load_labelled(test, &options, dataset.classes())?);
     } else if let Some(share) = args.holdout {
         let parts = holdout(&dataset.train.labels, share, settings.learn.seed())?;
         dataset.test = Some(dataset.train.select_rows(&parts.test)?);
@@ -169,7 +179,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         None => None,
     };
     if let (Some(path), Some(story)) = (&args.curve, &tested.trained.grove) {
-        let mut file = OutputFile::create(Some(path))?;
+        let mut file = OutputFile::create(Some(path), inputs())?;
         let points: Vec<CurvePicturePoint> = story
             .curve
             .iter()
@@ -296,7 +306,7 @@ fn summary(
     if !terminal.is_quiet() {
         let classes = dataset.classes();
         let classes = match classes {
-            [first, second] => format!("{first} or {second}"),
+            [first, second] => format!("{} or {}", name(first), name(second)),
             _ => format!("{} classes", classes.len()),
         };
         let columns = dataset.train.table.columns();
@@ -305,15 +315,15 @@ fn summary(
         } else {
             format!(" from {} columns", count(columns))
         };
-        text += &format!("{}: {classes}, {} bits{raw}\n", dataset.name, count(circuit.inputs()));
+        text += &format!("{}: {classes}, {} bits{raw}\n", name(&dataset.name), count(circuit.inputs()));
         let left_out = tested.trained.encoding.as_ref().map(EncodeReport::dropped).unwrap_or_default();
         if dataset.image.is_some() && !left_out.is_empty() {
             text += &format!("left out: {} pixels that hardly ever change\n", count(left_out.len()));
         } else if !left_out.is_empty() {
-            let mut names: Vec<&str> = left_out.iter().take(8).map(|column| column.name.as_str()).collect();
-            let more = format!("and {} more", left_out.len().saturating_sub(8));
+            let mut names: Vec<Cow<'_, str>> =
+                left_out.iter().take(8).map(|column| name(&column.name)).collect();
             if left_out.len() > 8 {
-                names.push(&more);
+                names.push(format!("and {} more", left_out.len() - 8).into());
             }
             text += &format!("left out as constant, an id or a repeat: {}\n", names.join(", "));
         }

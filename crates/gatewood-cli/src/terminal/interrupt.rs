@@ -1,4 +1,4 @@
-//! Ctrl-C: training is asked to stop; anything else ends at once, its temporary file gone.
+//! Ctrl-C: training is asked to stop; anything else ends at once, its temporary files removed.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static LISTENING: AtomicBool = AtomicBool::new(false);
-static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Starts to listen for Ctrl-C.
 pub(crate) fn on_interrupt() {
@@ -15,7 +15,7 @@ pub(crate) fn on_interrupt() {
         if LISTENING.load(Ordering::SeqCst) && !STOP.swap(true, Ordering::SeqCst) {
             return;
         }
-        if let Some(path) = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        for path in TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = std::fs::remove_file(path);
         }
         std::process::exit(130);
@@ -32,7 +32,7 @@ pub(super) fn is_stopped() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// The file to remove when Ctrl-C ends the process.
-pub(super) fn set_temporary(path: Option<PathBuf>) {
-    *TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner) = path;
+/// A file to remove when Ctrl-C ends the process. Its name is never used again, so that it may be gone by then.
+pub(super) fn add_temporary(path: PathBuf) {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path);
 }

@@ -1,5 +1,6 @@
 //! What the user sees: results on standard output, progress and remarks on standard error.
 
+mod escape;
 mod interrupt;
 mod output;
 mod progress;
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use gatewood::text::printable;
 
+pub(crate) use escape::name;
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use output::{OutputFile, print};
 pub(crate) use progress::Bar;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use super::escape::name;
 use super::interrupt;
 use gatewood::learn::{Observer, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -22,7 +23,7 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(1), target);
         let style = ProgressStyle::with_template("{msg} {bar:32} {percent:>3} % {eta:>4} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ "));
-        bar.set_message(what.to_owned());
+        bar.set_message(name(what).into_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         interrupt::set_listening(true);
         Self { bar }
@@ -36,7 +37,7 @@ impl Bar {
 
     /// Changes what the bar says.
     pub(crate) fn say(&self, what: &str) {
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(name(what).into_owned());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Numbers, tables and pictures as a reader likes them.
 
+use super::escape::name;
 use gatewood::encode::{Table, Value};
 use gatewood_data::ImageShape;
 
@@ -50,13 +51,15 @@ impl Grid {
     /// A table with these headings; a heading that starts with `>` stands over numbers.
     pub(crate) fn new(headings: &[&str]) -> Self {
         let right = headings.iter().map(|heading| heading.starts_with('>')).collect();
-        let first =
-            headings.iter().map(|heading| heading.strip_prefix('>').unwrap_or(heading).to_owned()).collect();
+        let first = headings
+            .iter()
+            .map(|heading| name(heading.strip_prefix('>').unwrap_or(heading)).into_owned())
+            .collect();
         Self { rows: vec![first], right }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        self.rows.push(cells.iter().map(|cell| name(cell).into_owned()).collect());
     }
 
     /// The table, each line after an indent.

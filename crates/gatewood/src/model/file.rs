@@ -1,10 +1,10 @@
 //! The model file. `FORMAT.md` is its specification.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::atomic::write_atomically;
 use super::packing::{Packer, Unpacker, width_of};
 use super::{Circuit, Model, Provenance};
 use crate::circuit::{Grove, MAX_ARITY, Shape, Span, Target, Tree, TruthTable, VoteTree};
@@ -139,7 +139,7 @@ impl Model {
         Ok(model.with_label(header.label).with_settings(header.settings).with_provenance(header.provenance))
     }
 
-    /// Writes the model to a file: to a temporary name first, so that there is never half a file.
+    /// Writes the model to a file, which is whole or absent at any time ([`AtomicFile`](super::AtomicFile)).
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -156,52 +156,6 @@ impl Model {
         let bytes = std::fs::read(path).map_err(|error| Error::io(format!("{}: {error}", path.display())))?;
         Self::from_bytes(&bytes).map_err(|error| error.at(path.display()))
     }
-}
-
-/// Writes a file to a temporary name beside it, then gives it its own: either all of it is there, or nothing changed.
-/// A link keeps leading to its file; what is no file (a pipe, a device) is written to as it is.
-///
-/// # Errors
-/// When it cannot be written; the temporary file is gone then.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |error: std::io::Error| Error::io(format!("{}: {error}", path.display()));
-    let Some((temporary, target)) = temporary_name(path)? else {
-        return std::fs::File::create(path).and_then(|mut file| file.write_all(bytes)).map_err(failed);
-    };
-    let write = || {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, &target)
-    };
-    write().map_err(|error| {
-        // The first error is the one to tell.
-        let _ = std::fs::remove_file(&temporary);
-        failed(error)
-    })
-}
-
-/// The temporary name to write a file under and the name to give it then, links followed; `None` for a path that leads
-/// to something other than a file, which must not be replaced by one.
-///
-/// # Errors
-/// When the path names a folder, or nothing.
-pub fn temporary_name(path: &Path) -> Result<Option<(PathBuf, PathBuf)>> {
-    let target = match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            return Err(Error::io(format!("{} is a folder, but a file is wanted", path.display())));
-        }
-        Ok(found) if !found.is_file() => return Ok(None),
-        Ok(_) => path.canonicalize().map_err(|error| Error::io(format!("{}: {error}", path.display())))?,
-        Err(_) => path.to_owned(),
-    };
-    let name = target
-        .file_name()
-        .ok_or_else(|| Error::io(format!("{} is not the name of a file", path.display())))?;
-    let mut temporary = std::ffi::OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}", std::process::id()));
-    Ok(Some((target.with_file_name(temporary), target)))
 }
 
 /// Bits of a leaf of a circuit over `inputs` columns: one at the least, so that a file's size bounds the leaves in it.

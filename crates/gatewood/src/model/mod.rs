@@ -9,6 +9,7 @@
 //!
 //! The file is described in `FORMAT.md` at the root of the repository.
 
+mod atomic;
 mod file;
 mod importance;
 mod metrics;
@@ -26,7 +27,8 @@ use crate::circuit::{Grove, Tree};
 use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
 
-pub use file::{FORMAT_VERSION, temporary_name, write_atomically};
+pub use atomic::{AtomicFile, write_atomically};
+pub use file::FORMAT_VERSION;
 pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use predictor::Predictor;

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Circuit, Model, Provenance};
+use crate::bits::kernels::check_simd;
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::Span;
 use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, ImageShape, Labels, TableView, Test};
@@ -259,6 +260,7 @@ impl Encoded<'_> {
 /// When a setting is out of range, the rows do not fit the labels or each other, there is nothing to learn from, the
 /// memory is not to be had, or the observer stops the work.
 pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn Observer) -> Result<Trained> {
+    check_simd()?;
     let LabelledRows { rows, labels, weights } = training.train;
     check(&training.train, "training")?;
     if training.start.is_some_and(|start| start.classes() != labels.classes()) {

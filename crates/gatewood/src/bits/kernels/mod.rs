@@ -45,12 +45,12 @@ pub enum Level {
 }
 
 impl Level {
+    /// All levels there are, the slowest first.
+    const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
     /// All levels this machine can run, the slowest first.
     pub fn available() -> Vec<Level> {
-        [Level::Portable, Level::Avx2, Level::Avx512]
-            .into_iter()
-            .filter(|level| level.is_available())
-            .collect()
+        Self::ALL.into_iter().filter(|level| level.is_available()).collect()
     }
 
     /// The name of the level, as it is printed.
@@ -141,9 +141,24 @@ pub(crate) use boost::{FIRST_BITS, POINT, Sums};
 pub(crate) use levels;
 pub(crate) use votes::{Ballots, Columns};
 
+/// Checks the environment variable `GATEWOOD_SIMD`, so that a misspelled level is not mistaken for the best one.
+///
+/// # Errors
+/// When it is set to something other than a level or nothing.
+pub fn check_simd() -> crate::Result<()> {
+    let value = std::env::var_os("GATEWOOD_SIMD").unwrap_or_default();
+    let is_known = value.is_empty() || Level::ALL.iter().any(|level| value == level.name());
+    if is_known {
+        return Ok(());
+    }
+    let names: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
+    Err(crate::Error::setting(format!("GATEWOOD_SIMD is {value:?}, but the levels are {}", names.join(", "))))
+}
+
 impl Kernels {
     /// The kernels at the best level of this machine, or at the level named by the environment variable
-    /// `GATEWOOD_SIMD` (`portable`, `avx2`, `avx512`) when that is lower. Chosen once.
+    /// `GATEWOOD_SIMD` (`portable`, `avx2`, `avx512`) when that is lower. Chosen once. [`check_simd`] says whether the
+    /// variable names a level.
     pub fn best() -> Self {
         static BEST: OnceLock<Kernels> = OnceLock::new();
         *BEST.get_or_init(|| {
