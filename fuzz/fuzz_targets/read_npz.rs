@@ -1,9 +1,6 @@
-//! Any bytes read as npz are read or refused.
+//! `read_npz` of the library beside this, for cargo-fuzz.
 #![no_main]
 
-use gatewood_data::read::{Format, ReadOptions, read_rows_from};
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let options = ReadOptions { format: Some(Format::Npz), ..ReadOptions::default() };
-    drop(read_rows_from(&mut &bytes[..], "rows", &options));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    gatewood_fuzz::targets::read_npz(data);
 });

@@ -5,13 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+mod attack;
 mod compare;
+mod dependencies;
 mod docs;
 mod hardware;
 mod log;
+mod packages;
 mod python;
 mod report;
 mod rust;
+mod speed;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,6 +26,11 @@ use report::{Report, Step, chosen};
 const USAGE: &str =
     "usage: cargo xtask test [NAME…]   run the checks (all, or those whose name contains a word)
        cargo xtask list           name the checks
+       cargo xtask fuzz [TARGET…] [--minutes N] [--seed S] [--libfuzzer]
+                                  run the fuzz targets, each for so long (1 minute), two at a time
+       cargo xtask kills N        kill the command N times while it writes, and look at what is left
+       cargo xtask speed [COMMIT|PROGRAM]
+                                  count the instructions of common commands, beside those of another commit
        cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
                                   measure Gatewood beside others (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
@@ -57,6 +66,9 @@ fn run(arguments: &[String]) -> Result<bool> {
             steps.iter().for_each(|step| println!("{}", step.name));
             Ok(true)
         }
+        ["fuzz", arguments @ ..] => attack::fuzz(arguments),
+        ["kills", count] => attack::kills(count),
+        ["speed", arguments @ ..] => speed::run(arguments),
         ["compare", arguments @ ..] => compare::run(arguments),
         ["make-mnist35", folder] => {
             cargo(&["run", "--quiet", "-p", "gatewood-data", "--example", "make-mnist35", "--", folder])
@@ -99,7 +111,15 @@ fn man(folder: &Path) -> Result<bool> {
 
 /// All checks. The first that can run does, beside one other.
 fn steps() -> Vec<Step> {
-    [rust::steps(), python::steps(), hardware::steps(), docs::steps(), compare::steps()].concat()
+    [
+        rust::steps(),
+        python::steps(),
+        hardware::steps(),
+        docs::steps(),
+        compare::steps(),
+        dependencies::steps(),
+    ]
+    .concat()
 }
 
 /// The root of the repository.

@@ -28,7 +28,10 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => terminal::with_hint(error, &command_line()).exit(),
+    };
     let terminal = Terminal::new(cli.quiet);
     let done = gatewood::bits::kernels::check_simd()
         .map_err(anyhow::Error::from)

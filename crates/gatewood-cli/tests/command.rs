@@ -467,6 +467,21 @@ fn a_reader_that_closes_early_is_no_failure() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
 }
 
+/// Waits until a process has used half a second of a core: by then it learns.
+#[cfg(unix)]
+fn wait_until_busy(process: u32) {
+    let ticks = || -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(11)?.parse().ok()
+    };
+    if ticks().is_none() {
+        std::thread::sleep(std::time::Duration::from_secs(2));
+    }
+    while ticks().is_some_and(|ticks| ticks < 50) {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn control_c_leaves_no_file() {
@@ -477,7 +492,7 @@ fn control_c_leaves_no_file() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    wait_until_busy(child.id());
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();

@@ -40,10 +40,8 @@ pub(crate) enum Command {
     /// Run the tables of the paper again, ours beside the paper's
     Paper(paper::Args),
     /// Print the completions of a shell: gatewood completions bash > …/bash-completion/completions/gatewood
-    #[command(hide = true)]
     Completions(setup::CompletionsArgs),
     /// Write the manual's pages into a folder
-    #[command(hide = true)]
     Man(setup::ManArgs),
 }
 

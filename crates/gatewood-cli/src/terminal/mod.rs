@@ -1,6 +1,7 @@
 //! What the user sees: results on standard output, progress and remarks on standard error.
 
 mod escape;
+mod hints;
 mod interrupt;
 mod output;
 mod progress;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 use gatewood::text::printable;
 
 pub(crate) use escape::name;
+pub(crate) use hints::with_hint;
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use output::{OutputFile, print};
 pub(crate) use progress::Bar;

@@ -1,0 +1,110 @@
+//! `cargo xtask speed`: how many instructions commands take, now and at another commit.
+//!
+//! Instructions hardly depend on what else a machine does, so that one run shows a change of half a percent. They are
+//! counted by Callgrind on one thread. They are no seconds: a change that moves memory or widens vectors shows less than
+//! it gains.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{root, target};
+
+/// What is measured: a name, and the words of the command. They run one after the other in one folder.
+const JOBS: [(&str, &str); 7] = [
+    ("start", "--version"),
+    ("train a grove of images", "train mnist35 --rounds 20 --seed 1 --threads 1 -o images.gw --quiet"),
+    (
+        "train a tree of images",
+        "train mnist35 --model tree --depth 6 --climb 2k --seed 1 --threads 1 --quiet",
+    ),
+    ("make rows", "data make gauss:train=4000,test=0 -o rows.csv --quiet"),
+    ("train a grove of bits", "train rows.csv --rounds 10 --seed 1 --threads 1 -o rows.gw --quiet"),
+    ("predict images", "predict images.gw mnist35 --threads 1 -o classes.csv --quiet"),
+    ("export Verilog", "export rows.gw -o rows.v --quiet"),
+];
+
+/// A change of more than this part is worth a line of its own.
+const WORTH_TELLING: f64 = 0.01;
+
+/// Counts the instructions of the command as it is, beside those at another commit or of another program if one is given.
+/// Says whether nothing takes more than a hundredth longer.
+pub fn run(arguments: &[&str]) -> Result<bool> {
+    let has_callgrind = Command::new("valgrind").arg("--version").output();
+    ensure!(has_callgrind.is_ok(), "valgrind is not installed, and it counts the instructions");
+    let before = match arguments {
+        [] => None,
+        [one] if Path::new(one).is_file() => Some(Path::new(one).canonicalize()?),
+        [commit] => Some(build_at(commit)?),
+        _ => bail!("one commit or one program to compare with is wanted"),
+    };
+    let now = measure(&build(root(), &target().join("speed/now"))?)?;
+    let before = before.map(|program| measure(&program)).transpose()?;
+    println!("{:28} {:>16} {:>16} {:>8}", "instructions", "before", "now", "change");
+    let mut is_fine = true;
+    for (index, (name, _)) in JOBS.iter().enumerate() {
+        let count = now[index];
+        let Some(before) = before.as_ref().map(|before| before[index]) else {
+            println!("{name:28} {:>16} {count:>16}", "");
+            continue;
+        };
+        let change = count as f64 / before as f64 - 1.0;
+        let mark = if change > WORTH_TELLING { "  slower" } else { "" };
+        println!("{name:28} {before:>16} {count:>16} {:>+7.2} %{mark}", 100.0 * change);
+        is_fine &= change <= WORTH_TELLING;
+    }
+    Ok(is_fine)
+}
+
+/// The command of a folder, optimised.
+fn build(folder: &Path, into: &Path) -> Result<PathBuf> {
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--release", "--package", "gatewood-cli", "--target-dir"])
+        .arg(into)
+        .current_dir(folder)
+        .status()?;
+    ensure!(status.success(), "the command cannot be built in {}", folder.display());
+    Ok(into.join("release/gatewood"))
+}
+
+/// The command at a commit, in a worktree of its own.
+fn build_at(commit: &str) -> Result<PathBuf> {
+    let place = target().join("speed/worktree");
+    let git = |arguments: &[&str]| -> Result<()> {
+        let status = Command::new("git").args(arguments).current_dir(root()).status()?;
+        ensure!(status.success(), "git {} ended with {status}", arguments.join(" "));
+        Ok(())
+    };
+    let folder = place.to_string_lossy();
+    if place.is_dir() {
+        git(&["worktree", "remove", "--force", &folder])?;
+    }
+    git(&["worktree", "add", "--detach", &folder, commit])?;
+    let built = build(&place, &target().join("speed/before"));
+    git(&["worktree", "remove", "--force", &folder])?;
+    built
+}
+
+/// The instructions of each job.
+fn measure(program: &Path) -> Result<Vec<u64>> {
+    let folder = target().join("speed/work");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder)?;
+    let count = |words: &str| -> Result<u64> {
+        let output = Command::new("valgrind")
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(program)
+            .args(words.split(' '))
+            .current_dir(&folder)
+            // Valgrind does not know the widest vectors.
+            .env("GATEWOOD_SIMD", "avx2")
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{words}: {said}");
+        let line =
+            said.lines().find_map(|line| line.split_once("Collected : ")).context("nothing was counted")?;
+        line.1.trim().parse().with_context(|| format!("\"{}\" is no number of instructions", line.1))
+    };
+    JOBS.iter().map(|(_, words)| count(words)).collect()
+}
