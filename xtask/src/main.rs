@@ -118,6 +118,7 @@ fn steps() -> Vec<Step> {
         docs::steps(),
         compare::steps(),
         dependencies::steps(),
+        packages::steps(),
     ]
     .concat()
 }

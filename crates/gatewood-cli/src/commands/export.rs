@@ -88,6 +88,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if let Some(name) = &args.name {
         options.file.name.clone_from(name);
     }
+    // All files are opened before any is written.
+    let bench = match &args.test_bench {
+        Some(path) => Some(OutputFile::create(Some(path), sources().chain(args.output.as_deref()))?),
+        None => None,
+    };
     match (args.output.as_deref(), format) {
         (Some(path), Format::C) => {
             let header = path.with_extension("h");
@@ -104,9 +109,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             out.finish()?;
         }
     }
-    if let Some(path) = &args.test_bench {
+    if let Some(mut out) = bench {
         let inputs = netlist_of(&model, &options)?.inputs();
-        let mut out = OutputFile::create(Some(path), sources().chain(args.output.as_deref()))?;
         let rows = test_rows(args.rows, inputs, 0)?;
         write_model_test_bench(&model, format, &options, rows.view(), &mut out)?;
         out.finish()?;

@@ -26,7 +26,7 @@ pub(crate) struct OutputFile {
 }
 
 enum Sink {
-    File(BufWriter<AtomicFile>),
+    File(Box<BufWriter<AtomicFile>>),
     Standard(BufWriter<Box<dyn Write>>),
 }
 
@@ -57,7 +57,7 @@ impl OutputFile {
             interrupt::add_temporary(temporary.to_owned());
         }
         let place = format!("{} cannot be written", path.display());
-        Ok(Self { sink: Sink::File(BufWriter::new(file)), place })
+        Ok(Self { sink: Sink::File(Box::new(BufWriter::new(file))), place })
     }
 
     /// Ends the file and gives it its name.
