@@ -136,7 +136,7 @@ fn raw_arrays(raw: &Raw) -> Vec<Array> {
         let tests = &raw.number_tests;
         arrays.extend([
             Array::numbers(
-                "max_bins",
+                "number_bits",
                 "The column of the row that each test of a number fills.",
                 tests.iter().map(|test| test.bit.into()),
             ),
