@@ -1,7 +1,12 @@
 //! Models out as files of other tools, and proofs that such a file is the model.
 
-use gatewood::circuit::{Equivalence, GroveOutputs, prove_equal};
-use gatewood::export::{Format, ModelOptions, read_for, write_model};
+use std::path::PathBuf;
+
+use gatewood::circuit::{Equivalence, GroveOutputs};
+use gatewood::export::{
+    CodeTestOptions, Format, ModelOptions, VerifyOptions, test_code as test_exported,
+    verify as verify_circuit, write_model,
+};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -66,19 +71,36 @@ pub fn verify(
     fraction: Option<u32>,
 ) -> PyResult<Option<Vec<(String, bool)>>> {
     let format = format_named(format)?;
-    let fraction = fraction.unwrap_or(ModelOptions::default().fraction);
+    let mut options = VerifyOptions::default();
+    options.fraction = fraction.unwrap_or(options.fraction);
     let model = model.get();
-    let (names, found) = detached(py, || {
-        let (ours, file) = read_for(model.inner(), bytes, format, fraction)?;
-        Ok((ours.input_names().to_vec(), prove_equal(&ours, &file)?))
-    })?;
-    match found {
+    let verification = detached(py, || verify_circuit(model.inner(), bytes, format, &options))?;
+    match verification.found {
         Equivalence::Equal => Ok(None),
-        Equivalence::Differs { inputs, .. } => Ok(Some(names.into_iter().zip(inputs).collect())),
+        Equivalence::Differs { inputs, .. } => {
+            Ok(Some(verification.inputs.into_iter().zip(inputs).collect()))
+        }
         _ => Err(PyRuntimeError::new_err(
             "undecided: no row tells the file from the model, but a proof that there is none takes too long",
         )),
     }
+}
+
+/// Tests a file of exported C or Rust on random rows: nothing if it agrees with the model, else how it differs.
+#[pyfunction]
+#[pyo3(signature = (model, path, format, *, rows=None))]
+pub fn test_code(
+    py: Python<'_>,
+    model: &Bound<'_, Model>,
+    path: PathBuf,
+    format: &str,
+    rows: Option<usize>,
+) -> PyResult<Option<String>> {
+    let format = format_named(format)?;
+    let mut options = CodeTestOptions::default();
+    options.rows = rows.unwrap_or(options.rows);
+    let model = model.get();
+    Ok(detached(py, || test_exported(model.inner(), format, &path, &options))?.difference)
 }
 
 /// The format of a file with that ending, if there is one.

@@ -20,7 +20,7 @@ mod _core {
     #[pymodule_export]
     use super::data::load_dataset;
     #[pymodule_export]
-    use super::export::{export, format_of, verify};
+    use super::export::{export, format_of, test_code, verify};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

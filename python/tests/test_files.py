@@ -73,6 +73,19 @@ def test_exports_are_proven_equal_and_changes_are_found(fitted, format, tmp_path
         other.verify(path)
 
 
+def test_exported_c_is_tested_and_changes_are_found(fitted, tmp_path):
+    path = tmp_path / "model.c"
+    fitted.export("c", path)
+    fitted.verify(path)
+    text = path.read_text()
+    # The functions for many rows then differ from that for one.
+    changed = text.replace("return best;", "return best ^ 1;").replace("return outputs;", "return outputs ^ 1;")
+    assert changed != text
+    path.write_text(changed)
+    with pytest.raises(ValueError, match="differs"):
+        fitted.verify(path)
+
+
 def test_c_says_what_the_model_says(fitted, bits, tmp_path):
     assert "uint64_t" in fitted.to_c() or "stdint" in fitted.to_c()
     assert fitted.to_verilog(name="judge").count("module judge") == 1

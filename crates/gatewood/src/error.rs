@@ -30,6 +30,7 @@ enum Kind {
     TooLarge,
     Cancelled,
     Io,
+    Closed,
 }
 
 impl Error {
@@ -63,6 +64,12 @@ impl Error {
         Self { kind: Kind::Io, message: safe(message) }
     }
 
+    /// Writing failed: with [`Error::is_closed`] where the reader closed the other end of a pipe.
+    pub(crate) fn writing(message: impl Into<String>, error: &std::io::Error) -> Self {
+        let kind = if error.kind() == std::io::ErrorKind::BrokenPipe { Kind::Closed } else { Kind::Io };
+        Self { kind, message: format!("{}: {error}", message.into()) }
+    }
+
     /// Whether a setting was at fault.
     pub fn is_setting(&self) -> bool {
         self.kind == Kind::Setting
@@ -90,7 +97,12 @@ impl Error {
 
     /// Whether reading or writing failed.
     pub fn is_io(&self) -> bool {
-        self.kind == Kind::Io
+        matches!(self.kind, Kind::Io | Kind::Closed)
+    }
+
+    /// Whether writing failed because the reader closed the other end of a pipe: it has had enough.
+    pub fn is_closed(&self) -> bool {
+        self.kind == Kind::Closed
     }
 
     /// The same error with the place it happened in put before the message.

@@ -131,25 +131,71 @@ fn errors_say_what_is_wrong() {
     assert!(tree_model().save(&path).unwrap_err().is_io());
 }
 
+/// A model file with a text of its header replaced.
+fn tampered(model: &Model, from: &str, to: &str) -> Vec<u8> {
+    let bytes = model.to_bytes();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let header = String::from_utf8(bytes[16..16 + length].to_vec()).unwrap();
+    assert!(header.contains(from), "{header}");
+    let header = header.replace(from, to);
+    let mut changed = bytes[..12].to_vec();
+    changed.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    changed.extend_from_slice(header.as_bytes());
+    changed.extend_from_slice(&bytes[16 + length..]);
+    sealed(changed)
+}
+
 #[test]
 fn a_small_file_cannot_ask_for_much_memory() {
-    let text = |from: &str, to: &str| {
-        let bytes = tree_model().to_bytes();
-        let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
-        let header = String::from_utf8(bytes[16..16 + length].to_vec()).unwrap();
-        assert!(header.contains(from), "{header}");
-        let header = header.replace(from, to);
-        let mut changed = bytes[..12].to_vec();
-        changed.extend_from_slice(&(header.len() as u32).to_le_bytes());
-        changed.extend_from_slice(header.as_bytes());
-        changed.extend_from_slice(&bytes[16 + length..]);
-        Model::from_bytes(&sealed(changed)).unwrap_err().to_string()
-    };
+    let text =
+        |from: &str, to: &str| Model::from_bytes(&tampered(&tree_model(), from, to)).unwrap_err().to_string();
     assert_eq!(text("\"depth\":2", "\"depth\":31"), "the circuit is cut short");
     assert!(text("\"depth\":2", "\"depth\":99").contains("more leaves than can be numbered"));
     assert!(text("\"arity\":2,\"depth\"", "\"arity\":99,\"depth\"").contains("arity 99"));
     assert!(text("\"inputs\":5", "\"inputs\":18446744073709551615").contains("cut short"));
     assert!(text("\"label\":\"label\"", "\"lable\":\"label\"").contains("bad header: unknown field"));
+    assert!(text("\"width\":5", "\"width\":1000000000").contains("over the limit"));
+    assert!(text("\"width\":5", "\"width\":18446744073709551615").contains("over the limit"));
+}
+
+#[test]
+fn columns_past_the_width_of_the_encoder_are_refused() {
+    for (from, to) in [("\"width\":5", "\"width\":4"), ("\"position\":4", "\"position\":5")] {
+        let error = Model::from_bytes(&tampered(&tree_model(), from, to)).unwrap_err();
+        assert!(error.is_file() && error.to_string().contains("which is not there"), "{error}");
+    }
+}
+
+#[test]
+fn margins_that_could_leave_32_bits_are_refused() {
+    // The bias of the first class, just within and just past what its largest vote leaves.
+    let tampered = |bias: i64| tampered(&grove_model(), "\"bias\":[0,", &format!("\"bias\":[{bias},"));
+    let most = i64::from(i32::MAX) - 6;
+    for bias in [most, -most] {
+        let model = Model::from_bytes(&tampered(bias)).unwrap();
+        let rows = BitMatrix::zeros(1, 7).unwrap();
+        model.predict_bits(rows.view(), 1).unwrap();
+        let error = Model::from_bytes(&tampered(bias + bias.signum())).unwrap_err();
+        assert!(error.is_file() && error.to_string().contains("margin 0 could reach"), "{error}");
+    }
+}
+
+#[test]
+fn many_classes_and_deep_trees_are_read_at_once() {
+    let begun = std::time::Instant::now();
+    let grove = |classes: usize, trees: Vec<VoteTree>| {
+        let margins = if classes == 2 { 1 } else { classes };
+        finished(Circuit::Grove(Grove::new(3, classes, vec![0; margins], 0.1, trees).unwrap()))
+    };
+    let many = grove(200_000, Vec::new());
+    assert_eq!(Model::from_bytes(&many.to_bytes()).unwrap().classes().len(), 200_000);
+    let deep = || VoteTree::new(vec![1; 255], Target::One(0), vec![1], vec![2; 254], vec![-1, 1]).unwrap();
+    let deep = grove(2, (0..2_000).map(|_| deep()).collect());
+    let deep = Model::from_bytes(&deep.to_bytes()).unwrap();
+    assert_eq!((deep.circuit().gates(), deep.circuit().depth()), (255 * 2_000, 255));
+    assert!(deep.importance()[1] > 0.999);
+    // It took minutes when names were compared pair by pair, and 19 seconds when levels were counted anew for each gate.
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
 proptest! {
@@ -164,6 +210,7 @@ proptest! {
         if let Ok(model) = Model::from_bytes(&sealed(bytes)) {
             let rows = BitMatrix::zeros(3, model.circuit().inputs()).unwrap();
             model.predict_bits(rows.view(), 1).unwrap();
+            assert_eq!(model.importance().len(), model.encoder().width());
         }
     }
 }

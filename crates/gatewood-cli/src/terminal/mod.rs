@@ -55,6 +55,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let of_library = error.chain().find_map(|cause| cause.downcast_ref::<gatewood::Error>());
+    if of_library.is_some_and(gatewood::Error::is_closed) {
+        return ExitCode::SUCCESS;
+    }
     if of_library.is_some_and(gatewood::Error::is_cancelled) {
         eprintln!("stopped; nothing was written");
         return ExitCode::from(130);

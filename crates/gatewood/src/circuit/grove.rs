@@ -28,6 +28,8 @@ pub struct VoteTree {
     tables: Vec<u64>,
     /// The votes at each root address: one for [`Target::One`], one a class for [`Target::All`], address by address.
     votes: Vec<i32>,
+    /// Gates of each level, and the first word of their tables: what the arities say, kept so that deep trees are read fast.
+    levels: Vec<(usize, usize)>,
 }
 
 impl VoteTree {
@@ -45,14 +47,20 @@ impl VoteTree {
         if arities.is_empty() || arities.iter().any(|arity| !(1..=MAX_ARITY).contains(arity)) {
             return Err(Error::data(format!("a vote tree's arities must be between 1 and {MAX_ARITY}")));
         }
-        let mut gates = 1usize;
-        let mut table_words = 0usize;
+        // Gates of each level, the root being one; then where the tables of each level begin, the bottom first.
+        let mut levels = vec![(1usize, 0usize); arities.len()];
         for level in (0..arities.len() - 1).rev() {
-            gates = gates.saturating_mul(arities[level + 1]);
-            table_words =
-                table_words.saturating_add(gates.saturating_mul(TruthTable::words_for(arities[level])));
+            levels[level].0 = levels[level + 1].0.saturating_mul(arities[level + 1]);
         }
-        if gates.checked_mul(arities[0]) != Some(leaves.len()) {
+        let mut table_words = 0usize;
+        for (level, (gates, first)) in levels.iter_mut().enumerate() {
+            *first = table_words;
+            if level + 1 < arities.len() {
+                let words = gates.saturating_mul(TruthTable::words_for(arities[level]));
+                table_words = table_words.saturating_add(words);
+            }
+        }
+        if levels[0].0.checked_mul(arities[0]) != Some(leaves.len()) {
             return Err(Error::data(format!(
                 "{} leaves do not fit a vote tree of arities {arities:?}",
                 leaves.len()
@@ -69,7 +77,7 @@ impl VoteTree {
         if !fits {
             return Err(Error::data(format!("{} votes do not fit {addresses} root addresses", votes.len())));
         }
-        let tree = Self { arities, target, leaves, tables, votes };
+        let tree = Self { arities, target, leaves, tables, votes, levels };
         for level in 1..tree.depth() {
             let arity = tree.arities[level - 1];
             for gate in 0..tree.level_gates(level) {
@@ -113,21 +121,19 @@ impl VoteTree {
 
     /// Number of gates at a level, 1 being the bottom and `depth` the root.
     pub fn level_gates(&self, level: usize) -> usize {
-        self.arities[level..].iter().product()
+        self.levels[level - 1].0
     }
 
     /// Number of gates, the root included.
     pub fn gates(&self) -> usize {
-        (1..=self.depth()).map(|level| self.level_gates(level)).sum()
+        self.levels.iter().map(|(gates, _)| gates).sum()
     }
 
     /// The words of the table of gate `index` of a level below the root, 1 being the bottom.
     pub fn table_words(&self, level: usize, index: usize) -> &[u64] {
         assert!(level < self.depth() && index < self.level_gates(level));
-        let before: usize =
-            (1..level).map(|l| self.level_gates(l) * TruthTable::words_for(self.arities[l - 1])).sum();
-        let words = TruthTable::words_for(self.arities[level - 1]);
-        &self.tables[before + index * words..][..words]
+        let (first, words) = (self.levels[level - 1].1, TruthTable::words_for(self.arities[level - 1]));
+        &self.tables[first + index * words..][..words]
     }
 
     /// The root address of one row, given as a function from column to bit.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use batsat::{Callbacks, Solver, SolverInterface, SolverOpts, clause, lbool};
 
+use super::Deadline;
 use super::aig::{Aig, Edge};
 use super::window::Window;
 
@@ -32,15 +33,17 @@ pub(crate) struct Effort {
     pub(crate) conflicts: u64,
     /// Nodes that the cone of both edges may have for the whole of it to be given to the SAT solver.
     pub(crate) nodes: usize,
+    /// When to give up in any case.
+    pub(crate) deadline: Deadline,
 }
 
 impl Effort {
     /// Only what is quick: a window at every address, a small cone by SAT.
-    pub(crate) const SMALL: Self = Self { conflicts: 100, nodes: CONES[0] };
+    pub(crate) const SMALL: Self = Self { conflicts: 100, nodes: CONES[0], deadline: Deadline::NONE };
 
     /// The whole cone, with so many conflicts.
-    pub(crate) fn whole(conflicts: u64) -> Self {
-        Self { conflicts, nodes: usize::MAX }
+    pub(crate) fn whole(conflicts: u64, deadline: Deadline) -> Self {
+        Self { conflicts, nodes: usize::MAX, deadline }
     }
 }
 
@@ -58,7 +61,7 @@ pub(crate) fn compare(aig: &Aig, a: Edge, b: Edge, effort: Effort) -> Verdict {
     for nodes in CONES.into_iter().filter(|&nodes| nodes <= effort.nodes) {
         let cone = Cone::of(aig, &[a, b], nodes);
         let whole = cone.whole;
-        match cone.solve(aig, a, b, effort.conflicts) {
+        match cone.solve(aig, a, b, effort) {
             Verdict::Equal => return Verdict::Equal,
             verdict if whole => return verdict,
             // What differs in a window may never do so in the whole.
@@ -69,7 +72,7 @@ pub(crate) fn compare(aig: &Aig, a: Edge, b: Edge, effort: Effort) -> Verdict {
         return Verdict::Unknown;
     }
     let cone = Cone::of(aig, &[a, b], effort.nodes);
-    if cone.whole { cone.solve(aig, a, b, effort.conflicts) } else { Verdict::Unknown }
+    if cone.whole { cone.solve(aig, a, b, effort) } else { Verdict::Unknown }
 }
 
 /// Those of some addresses that no inputs give: bit `j` of an address is the value of `edges[j]`.
@@ -84,7 +87,8 @@ pub(crate) fn impossible_addresses(aig: &Aig, edges: &[Edge], addresses: &[usize
         return impossible;
     }
     let cone = Cone::of(aig, edges, ADDRESS_CONE);
-    let mut clauses = Clauses::of(aig, &cone, ADDRESS_CONFLICTS);
+    let mut clauses =
+        Clauses::of(aig, &cone, Budget { conflicts: ADDRESS_CONFLICTS, deadline: Deadline::NONE });
     let literals: Vec<clause::Lit> = edges.iter().map(|&edge| clauses.literal(edge)).collect();
     for address in open {
         let assumed: Vec<clause::Lit> = literals
@@ -126,8 +130,9 @@ impl Cone {
     }
 
     /// Asks the SAT solver for values at which two edges of the cone differ.
-    fn solve(&self, aig: &Aig, a: Edge, b: Edge, conflicts: u64) -> Verdict {
-        let mut clauses = Clauses::of(aig, self, conflicts);
+    fn solve(&self, aig: &Aig, a: Edge, b: Edge, effort: Effort) -> Verdict {
+        let mut clauses =
+            Clauses::of(aig, self, Budget { conflicts: effort.conflicts, deadline: effort.deadline });
         let (a, b) = (clauses.literal(a), clauses.literal(b));
         clauses.add(&[a, b]);
         clauses.add(&[!a, !b]);
@@ -147,8 +152,8 @@ struct Clauses {
 }
 
 impl Clauses {
-    fn of(aig: &Aig, cone: &Cone, conflicts: u64) -> Self {
-        let solver = Solver::new(SolverOpts::default(), Budget { conflicts });
+    fn of(aig: &Aig, cone: &Cone, budget: Budget) -> Self {
+        let solver = Solver::new(SolverOpts::default(), budget);
         let variables = HashMap::with_capacity(cone.ands.len() * 2);
         let mut clauses = Self { solver, variables, buffer: Vec::new() };
         for &node in &cone.ands {
@@ -196,9 +201,10 @@ impl Clauses {
     }
 }
 
-/// Stops the SAT solver after so many conflicts.
+/// Stops the SAT solver after so many conflicts, or at a moment.
 struct Budget {
     conflicts: u64,
+    deadline: Deadline,
 }
 
 impl Callbacks for Budget {
@@ -207,6 +213,6 @@ impl Callbacks for Budget {
     }
 
     fn stop(&self) -> bool {
-        self.conflicts == 0
+        self.conflicts == 0 || self.deadline.has_passed()
     }
 }

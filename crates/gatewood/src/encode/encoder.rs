@@ -17,6 +17,10 @@ pub struct Encoder {
     pub(super) bits: Vec<BitMeaning>,
 }
 
+/// The most columns of a table that an encoder is fitted on. Results have a number for each, so that a file which names many
+/// must not make them large.
+pub(super) const MAX_COLUMNS: usize = 1 << 22;
+
 /// A raw column that an encoder reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
@@ -158,6 +162,18 @@ impl Encoder {
     /// # Errors
     /// Names the first thing that is not as it should be.
     pub fn validate(&self) -> Result<()> {
+        if self.width > MAX_COLUMNS {
+            return Err(Error::file(format!(
+                "the encoder is for {} columns, over the limit of {MAX_COLUMNS}",
+                self.width
+            )));
+        }
+        if let Some(input) = self.inputs.iter().find(|input| input.position >= self.width) {
+            return Err(Error::file(format!(
+                "the encoder reads column {} of {}, which is not there",
+                input.position, self.width
+            )));
+        }
         for (index, BitMeaning { column, test }) in self.bits.iter().enumerate() {
             let Some(input) = self.inputs.get(*column as usize) else {
                 return Err(Error::file(format!(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cuts::{between, between_moments, quantile_cuts};
+use super::encoder::MAX_COLUMNS;
 use super::prune::{Verdict, prune};
 use super::{
     BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
@@ -28,6 +29,12 @@ pub(super) fn fit(
     }
     if rows.map_or(table.rows(), <[usize]>::len) == 0 {
         return Err(Error::data("there are no rows to fit an encoder to"));
+    }
+    if table.columns() > MAX_COLUMNS {
+        return Err(Error::too_large(format!(
+            "{} columns are over the limit of {MAX_COLUMNS}",
+            table.columns()
+        )));
     }
     check_names(table, settings)?;
     // Each column is looked at, and then perhaps a few bits of it.

@@ -5,7 +5,7 @@
 //! - [`write()`]: a netlist as a file, streaming, the same bytes every time;
 //! - [`write_test_bench`]: a test bench that checks itself, for Verilog and VHDL;
 //! - [`read()`]: a netlist from BLIF, AIGER or the Verilog written here;
-//! - [`read_for`]: such a file next to the netlist of a model, ready for a proof; [`test_code`]: C and Rust, tested;
+//! - [`verify`]: proves that such a file computes what a model computes; [`test_code`] tests C and Rust;
 //! - [`heat_map`], [`curve_picture`]: the pixels that matter and how the error fell, as pictures.
 //!
 //! ```
@@ -29,6 +29,7 @@ mod encoder;
 mod form;
 mod format;
 mod hdl;
+mod interface;
 mod logic;
 mod model;
 mod names;
@@ -36,20 +37,23 @@ mod options;
 mod picture;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::io::Write;
 
 use self::code::{Code, c, rust};
-pub use self::code::{CodeTest, test_code};
+pub use self::code::{CodeTest, CodeTestOptions, test_code};
 pub use self::format::Format;
 use self::hdl::{verilog, verilog_reader, vhdl};
+pub use self::interface::Interface;
 use self::logic::{aiger, aiger_reader, blif, blif_reader, json};
 pub use self::model::{
-    ModelOptions, netlist_of, read_for, test_rows, write_model, write_model_c, write_model_test_bench,
+    ModelOptions, netlist_of, test_rows, write_model, write_model_c, write_model_test_bench,
 };
 pub use self::options::{MAX_PIPELINE, Options};
 pub use self::picture::{CurvePicturePoint, curve_picture, heat_map};
 use self::picture::{dot, svg};
+pub use self::verify::{Verification, VerifyOptions, verify};
 use crate::bits::BitView;
 use crate::circuit::Netlist;
 use crate::{Error, Result};
@@ -113,7 +117,7 @@ fn write_code(code: &Code, format: Format, options: &Options, out: &mut impl Wri
 }
 
 fn write_failed(format: Format, error: &std::io::Error) -> Error {
-    Error::io(format!("the {format} file cannot be written: {error}"))
+    Error::writing(format!("the {format} file cannot be written"), error)
 }
 
 fn check_hardware(options: &Options, format: Format) -> Result<()> {
@@ -165,7 +169,7 @@ pub fn write_test_bench(
         _ => return Err(Error::setting(format!("{format} has no test bench; Verilog and VHDL have"))),
     }
     .and_then(|()| out.flush())
-    .map_err(|error| Error::io(format!("the test bench cannot be written: {error}")))
+    .map_err(|error| Error::writing("the test bench cannot be written", &error))
 }
 
 /// Reads a netlist from the bytes of a file.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::code::{Code, c};
 use super::hdl::verilog::CELL_INPUTS;
-use super::{Format, Options, encoder, names};
+use super::{Format, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
 use crate::model::{Circuit, Model};
@@ -72,9 +72,15 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
     if !provenance.data.is_empty() {
         file.facts.push(format!("Trained on {}, {} rows", provenance.data, provenance.rows));
     }
-    let classes: Vec<String> =
-        model.classes().iter().enumerate().map(|(class, name)| format!("{class} is {name}")).collect();
+    let classes: Vec<String> = model
+        .classes()
+        .iter()
+        .enumerate()
+        .map(|(class, name)| format!("{class} is {}", names::safe(name)))
+        .collect();
     file.facts.push(format!("Classes: {}", classes.join(", ")));
+    let fraction = if options.encoder { options.fraction } else { 0 };
+    file.interface = Some(Interface { encoder: options.encoder, fraction, outputs: options.outputs });
     file
 }
 
@@ -172,28 +178,4 @@ pub fn test_rows(rows: usize, columns: usize, seed: u64) -> Result<BitMatrix> {
         }
     }
     Ok(matrix)
-}
-
-/// Reads an exported file back and finds the options under which the model's netlist has as many inputs and outputs:
-/// the two are then ready to be compared.
-///
-/// # Errors
-/// When the file cannot be read, or is not that of such a model whatever the options.
-pub fn read_for(model: &Model, bytes: &[u8], format: Format, fraction: u32) -> Result<(Netlist, Netlist)> {
-    let file = super::read(bytes, format)?;
-    for encoder in [false, true] {
-        for (one_hot, margins) in [(false, false), (true, false), (false, true), (true, true)] {
-            let outputs = GroveOutputs { one_hot, margins };
-            let options = ModelOptions { encoder, fraction, outputs, ..ModelOptions::default() };
-            let Ok(netlist) = netlist_of(model, &options) else { continue };
-            if (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs()) {
-                return Ok((netlist, file));
-            }
-        }
-    }
-    Err(Error::data(format!(
-        "the file has {} inputs and {} outputs, which the model never has",
-        file.inputs(),
-        file.outputs()
-    )))
 }

@@ -1,9 +1,14 @@
 //! Names that a format accepts.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// Words that no circuit may be called, since a language or the files made here give them a meaning.
+/// Names that no circuit may have, since a language or the files made here give them a meaning.
 pub(super) fn is_reserved(name: &str) -> bool {
+    is_word(name) || is_numbered_wire(&name.to_ascii_lowercase())
+}
+
+/// Words of the languages, and names that the files made here give a meaning.
+pub(super) fn is_word(name: &str) -> bool {
     const WORDS: &str = " abs access after alias all always and architecture array as assert assign async attribute auto \
         automatic await begin block body bool break buf buffer bus case casex casez char class clock cmos component \
         config configuration const constant continue crate deassign default defparam design disable disconnect do \
@@ -17,7 +22,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
         time to tran trait transport tri true type typedef unaffected union units unsafe unsigned until use variable \
         vectored void volatile wait wand weak0 weak1 when where while wire with wor x xnor xor y main row rows columns outputs ";
     let lower = name.to_ascii_lowercase();
-    WORDS.split_whitespace().any(|word| word == lower) || is_numbered_wire(&lower)
+    WORDS.split_whitespace().any(|word| word == lower)
 }
 
 /// Whether a name is one of those given to LUTs: `n` and a number.
@@ -26,9 +31,28 @@ fn is_numbered_wire(name: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// A line of a comment: control characters become spaces, so that it stays one line and nothing ends it early.
-pub(super) fn comment(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().replace("*/", "* /")
+/// A name that is safe in a comment, a label or a table of symbols of every language written here: one line of printable
+/// ASCII that ends no comment, starts none, and continues on no other line. What is not printable ASCII is written as
+/// `<U+202E>`.
+///
+/// Tools obey some comments (`// synopsys translate_off`), but only where such words come first. So a name never stands at the
+/// start of a comment: something of ours always comes before it.
+pub(super) fn safe(name: &str) -> String {
+    let mut safe = String::with_capacity(name.len());
+    let mut before = ' ';
+    for c in name.chars() {
+        // `??` starts a trigraph, and a backslash may join lines.
+        if matches!((before, c), ('/', '/' | '*') | ('*', '/') | ('-', '-') | ('?', '?')) {
+            safe.push(' ');
+        }
+        match c {
+            '\\' | '`' => safe.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            ' '..='~' => safe.push(c),
+            _ => safe.push_str(&format!("<U+{:04X}>", u32::from(c))),
+        }
+        before = c;
+    }
+    safe
 }
 
 /// Names without spaces and signs that BLIF gives a meaning, each of them once.
@@ -38,42 +62,88 @@ pub(super) fn plain<'a>(
     names: impl IntoIterator<Item = &'a str>,
     taken: &mut HashSet<String>,
 ) -> Vec<String> {
-    names
-        .into_iter()
-        .map(|name| {
-            let mut plain: String = name
-                .chars()
-                .map(|c| match c {
-                    '#' | '\\' | '=' | '"' | '\'' => '_',
-                    c if c.is_whitespace() || c.is_control() => '_',
-                    c => c,
-                })
-                .collect();
-            // A leading dot starts a command, and bare numbers look like the rows of a table.
-            if plain.starts_with('.') || plain.chars().all(|c| matches!(c, '0' | '1' | '-')) {
-                plain.insert(0, '_');
-            }
-            while !taken.insert(plain.clone()) {
-                plain.push('_');
-            }
-            plain
-        })
-        .collect()
+    let plain = |name: &str| {
+        let mut plain: String = safe(name)
+            .chars()
+            .map(|c| match c {
+                '#' | '=' | '"' | '\'' | ' ' => '_',
+                c => c,
+            })
+            .collect();
+        // A leading dot starts a command, and bare numbers look like the rows of a table.
+        if plain.starts_with('.') || plain.chars().all(|c| matches!(c, '0' | '1' | '-')) {
+            plain.insert(0, '_');
+        }
+        plain
+    };
+    distinct(names.into_iter().map(plain), taken)
 }
 
 /// Names made different where two are equal or one is empty.
 pub(super) fn unique(names: Vec<String>) -> Vec<String> {
     let mut taken = HashSet::with_capacity(names.len());
-    names
-        .into_iter()
-        .map(|mut name| {
-            if name.is_empty() {
-                name.push('_');
+    distinct(names.into_iter().map(|name| if name.is_empty() { "_".into() } else { name }), &mut taken)
+}
+
+/// Names made different from each other and from those taken, by a number behind those that stand twice.
+fn distinct(names: impl Iterator<Item = String>, taken: &mut HashSet<String>) -> Vec<String> {
+    // The number to try next, so that many equal names take no time to tell apart.
+    let mut next: HashMap<String, usize> = HashMap::new();
+    let name_one = |name: String| {
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        let number = next.entry(name.clone()).or_insert(2);
+        loop {
+            let other = format!("{name}_{number}");
+            *number += 1;
+            if taken.insert(other.clone()) {
+                return other;
             }
-            while !taken.insert(name.clone()) {
-                name.push('_');
+        }
+    };
+    names.map(name_one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn safe_names_are_one_line_of_plain_letters() {
+        let hostile = [
+            "zz\nsynopsys translate_off",
+            "a */ int x; /* b",
+            "/*/**//**/",
+            "// --- //",
+            "??/\nfoo??/",
+            "ends with \\",
+            "\u{202e}right to left\u{2028}\u{0}\u{7f}",
+            "`include \"x\"",
+            "Gr\u{f6}\u{df}e",
+        ];
+        for name in hostile {
+            let safe = safe(name);
+            assert!(safe.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{safe:?}");
+            for sign in ["//", "/*", "*/", "--", "??", "\\", "`"] {
+                assert!(!safe.contains(sign), "{safe:?} has {sign}");
             }
-            name
-        })
-        .collect()
+        }
+        assert_eq!(safe("Gr\u{f6}sse > 3.5"), "Gr<U+00F6>sse > 3.5");
+    }
+
+    #[test]
+    fn names_are_made_different_in_linear_time() {
+        let names = unique(vec!["a".to_string(); 100_000]);
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+        assert_eq!(
+            unique(["a", "a_2", "a", "", "_"].map(String::from).to_vec()),
+            ["a", "a_2", "a_3", "_", "__2"]
+        );
+        let mut taken = HashSet::from(["n0".to_string()]);
+        assert_eq!(
+            plain(["n0", "a b", "a\tb", ".end", "01"], &mut taken)[..3],
+            ["n0_2", "a_b", "a<U+0009>b"]
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! What a file says besides the circuit.
 
-use super::names;
+use super::{Interface, names};
 use crate::circuit::Netlist;
 use crate::{Error, Result};
 
@@ -11,6 +11,8 @@ pub struct Options {
     pub name: String,
     /// Lines for the comment at the top, such as what the model was trained on.
     pub facts: Vec<String>,
+    /// What the inputs and outputs are, for the comment at the top; [`write_model`](super::write_model) sets it.
+    pub interface: Option<Interface>,
     /// The name of the header that C source includes; without one it declares all itself.
     pub header_file: Option<String>,
     /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
@@ -22,7 +24,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { name: "model".into(), facts: Vec::new(), header_file: None, pipeline: 0, cells: false }
+        Self {
+            name: "model".into(),
+            facts: Vec::new(),
+            interface: None,
+            header_file: None,
+            pipeline: 0,
+            cells: false,
+        }
     }
 }
 
@@ -77,6 +86,9 @@ impl Options {
     }
 
     pub(super) fn header_facts(&self) -> impl Iterator<Item = String> {
-        self.facts.iter().flat_map(|fact| fact.lines()).map(names::comment)
+        let interface = self.interface.iter().map(Interface::line);
+        // Tools obey comments that start with some words, so that a fact never comes first.
+        let facts = self.facts.iter().flat_map(|fact| fact.lines());
+        interface.chain(facts.map(|fact| format!("Note: {}", names::safe(fact))))
     }
 }

@@ -18,7 +18,7 @@ mod prediction;
 mod predictor;
 mod train;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -155,8 +155,9 @@ impl Model {
                 circuit.classes()
             )));
         }
-        if let Some(twice) = (1..classes.len()).find(|&class| classes[..class].contains(&classes[class])) {
-            return Err(Error::data(format!("the class name \"{}\" stands twice", classes[twice])));
+        let mut seen = HashSet::with_capacity(classes.len());
+        if let Some(twice) = classes.iter().find(|&class| !seen.insert(class)) {
+            return Err(Error::data(format!("the class name \"{twice}\" stands twice")));
         }
         Ok(Self {
             encoder,

@@ -10,8 +10,8 @@ mod sweep;
 use std::collections::HashMap;
 
 use self::sweep::Sweep;
-use super::Netlist;
 use super::aig::{Aig, Edge};
+use super::{Deadline, Netlist, ProofLimits};
 use crate::{Error, Result};
 
 /// What [`prove_equal`] found.
@@ -31,9 +31,6 @@ pub enum Equivalence {
     Undecided,
 }
 
-/// The conflicts that the SAT solver may meet for each output once all that is quick was tried: a minute or a few.
-pub const PROOF_CONFLICTS: u64 = 1_000_000;
-
 impl Equivalence {
     /// Whether the netlists were proven equal.
     pub fn is_equal(&self) -> bool {
@@ -44,7 +41,7 @@ impl Equivalence {
 /// Proves that two netlists compute the same, or finds a row for which they do not.
 ///
 /// Inputs are matched by name when both netlists have the same names, else by position; so are outputs. The proof
-/// takes any row as possible. What [`PROOF_CONFLICTS`] do not decide stays undecided.
+/// takes any row as possible. What [`PROOF_CONFLICTS`](super::PROOF_CONFLICTS) do not decide stays undecided.
 ///
 /// ```
 /// use gatewood::circuit::{Equivalence, NetlistBuilder, prove_equal};
@@ -63,15 +60,20 @@ impl Equivalence {
 /// # Errors
 /// When the netlists do not have as many inputs or outputs as each other.
 pub fn prove_equal(first: &Netlist, second: &Netlist) -> Result<Equivalence> {
-    prove(first, second, None, PROOF_CONFLICTS)
+    prove(first, second, None, ProofLimits::default())
 }
 
-/// As [`prove_equal`], with another limit on the conflicts that the SAT solver may meet for each output.
+/// As [`prove_equal`], with other limits: on the conflicts that the SAT solver may meet for each output, and on the time. What
+/// a limit of time leaves undecided depends on the machine.
 ///
 /// # Errors
 /// As [`prove_equal`].
-pub fn prove_equal_within(first: &Netlist, second: &Netlist, conflicts: u64) -> Result<Equivalence> {
-    prove(first, second, None, conflicts)
+pub fn prove_equal_within(
+    first: &Netlist,
+    second: &Netlist,
+    limits: impl Into<ProofLimits>,
+) -> Result<Equivalence> {
+    prove(first, second, None, limits.into())
 }
 
 /// As [`prove_equal`], but only rows for which the single output of `allowed` is one count.
@@ -88,15 +90,16 @@ pub fn prove_equal_where(first: &Netlist, second: &Netlist, allowed: &Netlist) -
             allowed.outputs()
         )));
     }
-    prove(first, second, Some(allowed), PROOF_CONFLICTS)
+    prove(first, second, Some(allowed), ProofLimits::default())
 }
 
 fn prove(
     first: &Netlist,
     second: &Netlist,
     allowed: Option<&Netlist>,
-    conflicts: u64,
+    limits: ProofLimits,
 ) -> Result<Equivalence> {
+    let deadline = Deadline::after(limits.time);
     let names =
         |netlist: &Netlist| netlist.output_list().iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     let outputs = match_names("outputs", &names(first), &names(second))?;
@@ -121,7 +124,7 @@ fn prove(
         .zip(&outputs)
         .map(|(&ours, &place)| (aig.and(ours, allowed), aig.and(second_outputs[place], allowed)))
         .collect();
-    Ok(Sweep::new(aig, boundary, pairs).run(conflicts))
+    Ok(Sweep::new(aig, boundary, pairs, deadline).run(limits.conflicts))
 }
 
 /// For each of the first names the place of its match among the second: by name if they are the same names, else by

@@ -3,6 +3,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
+use super::super::Deadline;
 use super::super::aig::{Aig, Edge};
 use super::super::classes::Classes;
 use super::super::solver::{self, Effort, Verdict};
@@ -20,7 +21,7 @@ const CANDIDATES: usize = 4;
 /// The members of a class among which candidates are looked for.
 const MEMBERS: usize = 2_000;
 /// What is spent on a pair of inner nodes.
-const INNER: Effort = Effort { conflicts: 500, nodes: 20_000 };
+const INNER: Effort = Effort { conflicts: 500, nodes: 20_000, deadline: Deadline::NONE };
 
 /// A row that tells two outputs apart, and the number of the output.
 type Difference = (Vec<bool>, usize);
@@ -43,10 +44,11 @@ pub(super) struct Sweep {
     rng: ChaCha8Rng,
     values: Vec<u64>,
     words: Vec<u64>,
+    deadline: Deadline,
 }
 
 impl Sweep {
-    pub(super) fn new(source: Aig, boundary: usize, pairs: Vec<(Edge, Edge)>) -> Self {
+    pub(super) fn new(source: Aig, boundary: usize, pairs: Vec<(Edge, Edge)>, deadline: Deadline) -> Self {
         let merged = Aig::new(source.inputs());
         let edges = (0..source.first_and()).map(|node| Edge::new(node, false)).collect();
         Self {
@@ -59,6 +61,7 @@ impl Sweep {
             rng: ChaCha8Rng::seed_from_u64(0),
             values: Vec::new(),
             words: Vec::new(),
+            deadline,
         }
     }
 
@@ -73,6 +76,9 @@ impl Sweep {
             self.random_words(round);
             if let Some(difference) = self.simulate() {
                 return difference.into();
+            }
+            if self.deadline.has_passed() {
+                return Equivalence::Undecided;
             }
             if round < CLASS_ROUNDS {
                 match &mut classes {
@@ -93,6 +99,9 @@ impl Sweep {
                 && let Some(difference) = self.merge(node, &mut classes)
             {
                 return difference.into();
+            }
+            if node >= self.boundary && self.deadline.has_passed() {
+                return Equivalence::Undecided;
             }
         }
         self.decide_outputs(conflicts)
@@ -176,7 +185,7 @@ impl Sweep {
         for output in 0..self.pairs.len() {
             let (ours, theirs) = self.pairs[output];
             let (ours, theirs) = (self.edge(ours), self.edge(theirs));
-            match solver::compare(&self.merged, ours, theirs, Effort::whole(conflicts)) {
+            match solver::compare(&self.merged, ours, theirs, Effort::whole(conflicts, self.deadline)) {
                 Verdict::Equal => {}
                 Verdict::Differ(values) => {
                     let mut inputs = vec![false; self.source.inputs()];

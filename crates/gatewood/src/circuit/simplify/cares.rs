@@ -7,13 +7,13 @@ use super::super::aig::{Aig, Edge};
 use super::super::classes::Classes;
 use super::super::solver::{self, Effort, Verdict};
 use super::super::window::mark_addresses;
-use super::super::{Netlist, Signal, TruthTable};
+use super::super::{Deadline, Netlist, Signal, TruthTable};
 use super::network::{Literal, Network};
 
 /// Rounds of 64 random rows; what occurs in none of them is a candidate for a proof.
 const ROUNDS: usize = 128;
 /// What is spent on a pair of gates that look equal.
-const PAIR: Effort = Effort { conflicts: 100, nodes: 150 };
+const PAIR: Effort = Effort { conflicts: 100, nodes: 150, deadline: Deadline::NONE };
 
 /// The network with gates freed of inputs that only matter at addresses that cannot occur, and with equal gates made one.
 pub(super) fn reduce(netlist: &Netlist) -> Network {

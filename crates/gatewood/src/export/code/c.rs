@@ -39,11 +39,11 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     writeln!(out, "#define {upper}_OUTPUTS {}", code.outputs.len())?;
     for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
-            writeln!(out, "/* Column {index} is {} */", names::comment(input))?;
+            writeln!(out, "/* Column {index} is {} */", names::safe(input))?;
         }
     }
     for (index, output) in code.outputs.iter().enumerate() {
-        writeln!(out, "/* Output {index} is {} */", names::comment(output))?;
+        writeln!(out, "/* Output {index} is {} */", names::safe(output))?;
     }
     writeln!(
         out,

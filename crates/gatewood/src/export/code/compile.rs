@@ -1,10 +1,12 @@
 //! Exported C and Rust, compiled and run: the one file of the library that starts other programs.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use crate::circuit::Deadline;
 use crate::export::{Format, Options};
 use crate::{Error, Result};
 
@@ -68,7 +70,7 @@ impl Source {
     }
 
     /// Compiles a main program around it, with the compiler that `$CC` or `$RUSTC` names, or the usual one.
-    pub(super) fn compile(&self, folder: &Folder, text: &str) -> Result<PathBuf> {
+    pub(super) fn compile(&self, folder: &Folder, text: &str, deadline: Deadline) -> Result<PathBuf> {
         let main = folder.0.join(format!("main.{}", self.format.extension()));
         let program = folder.0.join("program");
         std::fs::write(&main, text)
@@ -89,9 +91,8 @@ impl Source {
         };
         command.arg("-o").arg(&program).arg(&main).current_dir(&folder.0);
         let name = command.get_program().to_string_lossy().into_owned();
-        let output = command
-            .output()
-            .map_err(|error| Error::io(format!("the compiler {name} does not start: {error}")))?;
+        let output = run(&mut command, Vec::new(), deadline)
+            .map_err(|error| error.at(format!("the compiler {name}")))?;
         if !output.status.success() {
             return Err(Error::file(format!(
                 "{name} refuses {}:\n{}",
@@ -104,17 +105,55 @@ impl Source {
 }
 
 /// Sends bytes through a program; gives the words it writes.
-pub(super) fn answers(program: &Path, bytes: Vec<u8>) -> Result<Vec<u64>> {
-    let failed = |error| Error::io(format!("the compiled program cannot be run: {error}"));
-    let mut child =
-        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let input = child.stdin.take();
-    let writer = std::thread::spawn(move || input.map_or(Ok(()), |mut input| input.write_all(&bytes)));
-    let output = child.wait_with_output().map_err(failed)?;
-    if !output.status.success() || !matches!(writer.join(), Ok(Ok(()))) {
+pub(super) fn answers(program: &Path, bytes: Vec<u8>, deadline: Deadline) -> Result<Vec<u64>> {
+    let output =
+        run(&mut Command::new(program), bytes, deadline).map_err(|error| error.at("the compiled program"))?;
+    if !output.status.success() {
         return Err(Error::data(format!("the compiled program ended with {}", output.status)));
     }
     Ok(output.stdout.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect())
+}
+
+/// How often a program is asked whether it has ended.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Runs a program on some input to its end, and kills it at the deadline.
+fn run(command: &mut Command, input: Vec<u8>, deadline: Deadline) -> Result<Output> {
+    let failed = |error| Error::io(format!("cannot be run: {error}"));
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // A program that ends early closes its input; what it wrote then says why.
+    let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
+    let reader = std::thread::spawn(move || read_all(stdout));
+    let errors = std::thread::spawn(move || read_all(stderr));
+    let status = loop {
+        match child.try_wait().map_err(failed)? {
+            Some(status) => break status,
+            None if deadline.has_passed() => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(Error::data("took longer than the time limit allows"));
+            }
+            None => std::thread::sleep(POLL),
+        }
+    };
+    let read = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
+    let _ = writer.join();
+    Ok(Output { status, stdout: read(reader), stderr: read(errors) })
+}
+
+fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        // What was read before a pipe broke is still of use.
+        let _ = pipe.read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 /// A folder for temporary files that only this user can read; removed when dropped.

@@ -16,7 +16,7 @@ mod verify;
 
 use self::program::{GroveProgram, Program};
 use self::raw::Raw;
-pub use self::verify::{CodeTest, test_code};
+pub use self::verify::{CodeTest, CodeTestOptions, test_code};
 use super::Options;
 use crate::circuit::{Grove, Netlist};
 use crate::encode::Encoder;

@@ -88,7 +88,7 @@ impl Raw {
                 Kind::Pixel => ("numbers", &mut raw.numbers, ", 0 to 255"),
                 Kind::Bit => ("numbers", &mut raw.numbers, ", 0 or 1"),
             };
-            raw.facts.push(format!("{name}[{place}] is {}{note}", names::comment(&input.name)));
+            raw.facts.push(format!("{name}[{place}] is {}{note}", names::safe(&input.name)));
             places.push(*place as u32);
             *place += 1;
         }

@@ -19,11 +19,11 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
     writeln!(out, "// It needs only `core`: use it as a module of any crate.\n")?;
     for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
-            writeln!(out, "// Column {index} is {}", names::comment(input))?;
+            writeln!(out, "// Column {index} is {}", names::safe(input))?;
         }
     }
     for (index, output) in code.outputs.iter().enumerate() {
-        writeln!(out, "// Output {index} is {}", names::comment(output))?;
+        writeln!(out, "// Output {index} is {}", names::safe(output))?;
     }
     writeln!(out, "\n/// Columns of a row.\npub const COLUMNS: usize = {};", program.inputs)?;
     writeln!(
@@ -56,8 +56,10 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
             write!(out, "{MARGINS}{}", if grove.start.len() == 1 { CLASS_OF_ONE } else { CLASS_OF_MANY })?;
             let bits = grove.class_bits();
             match code.one_hot {
-                true => writeln!(out, "{ROW}    class | 1 << ({bits} + class)\n}}")?,
-                false => writeln!(out, "{ROW}    class\n}}")?,
+                true => {
+                    writeln!(out, "{ROW}    let class = class(row);\n    class | 1 << ({bits} + class)\n}}")?
+                }
+                false => writeln!(out, "{ROW}    class(row)\n}}")?,
             }
         }
     }
@@ -83,9 +85,12 @@ fn array(array: &Array, out: &mut impl Write) -> Result<()> {
         }
         Values::Signed(numbers) => list("i32", array.name, numbers.iter(), out),
         Values::Fractions(numbers) => {
+            writeln!(out, "#[allow(clippy::approx_constant)] // A threshold may be near 3.14.")?;
             list("f64", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
         }
-        Values::Texts(texts) => list("&str", array.name, texts.iter().map(|text| format!("{text:?}")), out),
+        Values::Texts(texts) => {
+            list("&str", array.name, texts.iter().map(|text| format!("\"{}\"", text.escape_default())), out)
+        }
     }
 }
 
@@ -104,6 +109,7 @@ fn list<T: Display>(
 
 const RUN_ROW: &str = "
 /// Runs LUTs on one row, whose columns and slots are bytes; gives the place of the next read.
+#[allow(clippy::unnecessary_cast)] // How wide tables are depends on the circuit.
 fn run_row(first: usize, end: usize, mut place: usize, values: &mut [u8; COLUMNS + SLOTS]) -> usize {
     for lut in first..end {
         let arity = ARITIES[lut] as usize;
@@ -166,7 +172,6 @@ fn class(row: &[u64; WORDS]) -> u64 {
 const ROW: &str = "
 /// The outputs for one row: bit `i` is output `i`, so that the lowest are the number of the class.
 pub fn row(row: &[u64; WORDS]) -> u64 {
-    let class = class(row);
 ";
 
 const FOLD: &str = "
@@ -233,6 +238,7 @@ fn value<const L: usize>(read: Read, columns: &[[u64; L]; COLUMNS], slots: &[[u6
 }}
 
 /// Runs LUTs on words; gives the place of the next read.
+#[allow(clippy::unnecessary_cast)] // How wide tables are depends on the circuit.
 fn run<const L: usize>(
     first: usize,
     end: usize,
@@ -243,21 +249,25 @@ fn run<const L: usize>(
     for index in first..end {{
         let (arity, table) = (ARITIES[index] as usize, TABLES[index] as u64);
         let reads = &READS[place..place + arity];
-        slots[FILLS[index] as usize] = match arity {{
 "
     )?;
-    for &arity in arities {
+    let call = |arity: usize| {
         let parts = 1usize << (arity - 1);
-        writeln!(
-            out,
-            "            {arity} => lut::<L, {arity}, {parts}>(table, core::array::from_fn(|j| value(reads[j], columns, slots))),"
-        )?;
+        format!(
+            "lut::<L, {arity}, {parts}>(table, core::array::from_fn(|j| value(reads[j], columns, slots)))"
+        )
+    };
+    let widest = arities.last().copied().unwrap_or(1);
+    if arities.len() < 2 {
+        writeln!(out, "        slots[FILLS[index] as usize] = {};", call(widest))?;
+    } else {
+        writeln!(out, "        slots[FILLS[index] as usize] = match arity {{")?;
+        for &arity in arities.iter().filter(|&&arity| arity < widest) {
+            writeln!(out, "            {arity} => {},", call(arity))?;
+        }
+        writeln!(out, "            _ => {},\n        }};", call(widest))?;
     }
-    writeln!(
-        out,
-        "            _ => lut::<L, 1, 1>(table, core::array::from_fn(|j| value(reads[j], columns, slots))),"
-    )?;
-    writeln!(out, "        }};\n        place += arity;\n    }}\n    place\n}}")
+    writeln!(out, "        place += arity;\n    }}\n    place\n}}")
 }
 
 const ROWS: &str = "
@@ -281,6 +291,7 @@ fn grove_rows(grove: &GroveProgram, one_hot: bool, out: &mut impl Write) -> Resu
         out,
         "
 /// Adds a vote of `K` address bits, a quarter of whose table has `P` bits, `W` words a table, to a sum of bit planes.
+#[allow(clippy::unnecessary_cast)] // How wide tables are depends on the circuit.
 #[inline(always)]
 fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
     base: usize,
@@ -325,23 +336,28 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
         first = end;
         let reads = &VOTE_READS[root..root + arity];
         let sum = &mut sums[TARGETS[index] as usize];
-        match arity {{
 "
     )?;
     let widest = arities.last().copied().unwrap_or(2);
-    for &arity in &arities {
+    let call = |arity: usize, indent: &str| {
         let (parts, words) = (1usize << (arity - 2), (1usize << arity).div_ceil(64));
-        let case = if arity == widest { "_".into() } else { arity.to_string() };
-        writeln!(
-            out,
-            "            {case} => {{\n                let inputs = core::array::from_fn(|j| value(reads[j], columns, &slots));"
-        )?;
-        writeln!(
-            out,
-            "                vote::<L, {arity}, {parts}, {words}>(base, inputs, sum);\n                base += VOTE_BITS * {words};\n            }}"
-        )?;
+        let times = if words > 1 { format!(" * {words}") } else { String::new() };
+        format!(
+            "{indent}let inputs = core::array::from_fn(|j| value(reads[j], columns, &slots));\n\
+             {indent}vote::<L, {arity}, {parts}, {words}>(base, inputs, sum);\n{indent}base += VOTE_BITS{times};\n"
+        )
+    };
+    if arities.len() < 2 {
+        write!(out, "{}", call(widest, "        "))?;
+    } else {
+        writeln!(out, "        match arity {{")?;
+        for &arity in &arities {
+            let case = if arity == widest { "_".into() } else { arity.to_string() };
+            writeln!(out, "            {case} => {{\n{}            }}", call(arity, "                "))?;
+        }
+        writeln!(out, "        }}")?;
     }
-    writeln!(out, "        }}\n        root += arity;\n    }}")?;
+    writeln!(out, "        root += arity;\n    }}")?;
     let bits = grove.class_bits();
     let threshold = -i64::from(grove.lift);
     match grove.start.len() {

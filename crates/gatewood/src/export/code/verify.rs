@@ -1,12 +1,14 @@
 //! Whether exported C or Rust computes what the model computes, tested on random rows.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::compile::{Folder, Source, answers};
 use super::harness::{HARNESS_BLOCK, harness, raw_harness};
 use super::raw_rows::raw_rows;
 use crate::bits::BitMatrix;
-use crate::export::{Format, test_rows};
+use crate::circuit::Deadline;
+use crate::export::{Format, VerifyOptions, test_rows};
 use crate::model::Model;
 use crate::{Error, Result};
 
@@ -22,27 +24,43 @@ pub struct CodeTest {
     pub difference: Option<String>,
 }
 
-/// Compiles a file of exported C or Rust and compares what it says of random rows with what the model says: at least
-/// `rows` of them.
+/// How exported C or Rust is tested.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CodeTestOptions {
+    /// Random rows at the least.
+    pub rows: usize,
+    /// The time that compiling and running may take in all.
+    pub time_limit: Option<Duration>,
+}
+
+impl Default for CodeTestOptions {
+    fn default() -> Self {
+        Self { rows: 100_000, time_limit: Some(VerifyOptions::TIME_LIMIT) }
+    }
+}
+
+/// Compiles a file of exported C or Rust and compares what it says of random rows with what the model says.
 ///
 /// The C compiler is `$CC` or `cc`, the Rust compiler `$RUSTC` or `rustc`.
 ///
 /// # Errors
 /// When the format is neither C nor Rust, the file is not one that was exported, or the compiler is missing or
 /// refuses it.
-pub fn test_code(model: &Model, format: Format, path: &Path, rows: usize) -> Result<CodeTest> {
+pub fn test_code(model: &Model, format: Format, path: &Path, options: &CodeTestOptions) -> Result<CodeTest> {
     if !matches!(format, Format::C | Format::Rust) {
         return Err(Error::setting(format!("{format} is not a program; C and Rust are")));
     }
     let source = Source::open(format, path)?;
-    let rows = rows
+    let deadline = Deadline::after(options.time_limit);
+    let rows = options
+        .rows
         .max(1)
         .checked_next_multiple_of(HARNESS_BLOCK)
-        .ok_or_else(|| Error::too_large(format!("{rows} rows are more than can be tested")))?;
-    let mut test = CodeTest { rows, raw_rows: 0, difference: test_bits(model, &source, rows)? };
+        .ok_or_else(|| Error::too_large(format!("{} rows are more than can be tested", options.rows)))?;
+    let mut test = CodeTest { rows, raw_rows: 0, difference: test_bits(model, &source, rows, deadline)? };
     if test.difference.is_none() && source.has_function("raw") {
         test.raw_rows = rows;
-        test.difference = test_raw(model, &source, rows)?;
+        test.difference = test_raw(model, &source, rows, deadline)?;
     }
     Ok(test)
 }
@@ -83,13 +101,13 @@ fn check_count(source: &Source, found: usize, expected: usize) -> Result<()> {
 }
 
 /// Sends rows of bits through the functions for one row, for 64 and for 256, and through that for the margins.
-fn test_bits(model: &Model, source: &Source, rows: usize) -> Result<Option<String>> {
+fn test_bits(model: &Model, source: &Source, rows: usize, deadline: Deadline) -> Result<Option<String>> {
     let has_margins = source.has_function("margins");
     let folder = Folder::new()?;
     let main = harness(source.format, &source.options, &source.path, has_margins)?;
-    let program = source.compile(&folder, &main)?;
+    let program = source.compile(&folder, &main, deadline)?;
     let bits = test_rows(rows, model.circuit().inputs(), 0)?;
-    let answers = answers(&program, packed(&bits))?;
+    let answers = answers(&program, packed(&bits), deadline)?;
     let shown = Shown::of(model, source)?;
     let prediction = model.predict_bits(bits.view(), 0)?;
     let margins = prediction.margins().filter(|_| has_margins);
@@ -117,12 +135,12 @@ fn test_bits(model: &Model, source: &Source, rows: usize) -> Result<Option<Strin
 }
 
 /// Sends raw values through the function that takes them.
-fn test_raw(model: &Model, source: &Source, rows: usize) -> Result<Option<String>> {
+fn test_raw(model: &Model, source: &Source, rows: usize, deadline: Deadline) -> Result<Option<String>> {
     let folder = Folder::new()?;
     let main = raw_harness(source.format, &source.options, &source.path, model.encoder())?;
-    let program = source.compile(&folder, &main)?;
+    let program = source.compile(&folder, &main, deadline)?;
     let raw = raw_rows(model.encoder(), rows, 0)?;
-    let answers = answers(&program, raw.bytes)?;
+    let answers = answers(&program, raw.bytes, deadline)?;
     let shown = Shown::of(model, source)?;
     let prediction = model.predict(&raw.table, 0)?;
     check_count(source, answers.len(), rows)?;

@@ -54,11 +54,11 @@ impl<'a> Module<'a> {
         }
         for (index, name) in self.netlist.input_names().iter().enumerate() {
             if *name != format!("x{index}") {
-                writeln!(out, "{sign} {} is {}", self.line('x', index), names::comment(name))?;
+                writeln!(out, "{sign} {} is {}", self.line('x', index), names::safe(name))?;
             }
         }
         for (index, (name, _)) in self.netlist.output_list().iter().enumerate() {
-            writeln!(out, "{sign} {} is {}", self.line('y', index), names::comment(name))?;
+            writeln!(out, "{sign} {} is {}", self.line('y', index), names::safe(name))?;
         }
         Ok(())
     }

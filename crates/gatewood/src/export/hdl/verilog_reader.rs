@@ -1,8 +1,11 @@
 //! The Verilog that this library writes: one module of two buses, wires, cells, registers and assignments.
+//!
+//! What is read means here what it means in IEEE 1364; what is not known exactly so is refused.
 
 use super::verilog::CELL_INPUTS;
 use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
 use crate::export::draft::{Draft, Wire};
+use crate::export::names;
 use crate::{Error, Result};
 
 /// The widest bus that is read; a width takes no more bytes to write however large it is.
@@ -29,7 +32,8 @@ impl<'a> Lexer<'a> {
         Err(Error::file(format!("line {}: {message}", self.line)))
     }
 
-    fn skip_blank(&mut self) {
+    /// Skips spaces and comments.
+    fn skip_blank(&mut self) -> Result<()> {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
@@ -39,16 +43,20 @@ impl<'a> Lexer<'a> {
                 }
                 Some(byte) if byte.is_ascii_whitespace() => self.at += 1,
                 Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
-                    let rest = &bytes[self.at..];
-                    self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+                    let rest = &self.text[self.at..];
+                    let comment = rest.split('\n').next().unwrap_or(rest);
+                    if let Some(word) = pragma(comment) {
+                        return self.fail(format!("tools obey a comment that starts with {word:?}"));
+                    }
+                    self.at += comment.len();
                 }
-                _ => return,
+                _ => return Ok(()),
             }
         }
     }
 
     fn next(&mut self) -> Result<Token<'a>> {
-        self.skip_blank();
+        self.skip_blank()?;
         let rest = &self.text[self.at..];
         let bytes = rest.as_bytes();
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'$');
@@ -59,13 +67,24 @@ impl<'a> Lexer<'a> {
                 && !bytes[0].is_ascii_digit()
                 && bytes[length] == b'['
                 && bytes.get(length + 1 + digits) == Some(&b']');
-            let length = if selected { length + digits + 2 } else { length };
-            self.at += length;
-            return Ok(Token::Word(&rest[..length]));
+            let whole = if selected { length + digits + 2 } else { length };
+            self.at += whole;
+            // A line of a bus is named in one way only, and nothing but the buses has lines.
+            if selected && (!matches!(&rest[..length], "x" | "y") || digits > 1 && bytes[length + 1] == b'0')
+            {
+                return self.fail(format!("{:?} is not a line of a bus", &rest[..whole]));
+            }
+            return Ok(Token::Word(&rest[..whole]));
         }
         let length = match bytes {
             [] => return Ok(Token::End),
-            [b'<', b'=', ..] => 2,
+            // Operators of two letters are one token, whatever their letters mean apart: `a ^~ b` is not `a ^ (~b)` by luck
+            // alone, and `a ~& b` is nothing at all.
+            [b'<', b'=', ..]
+            | [b'^', b'~', ..]
+            | [b'~', b'^' | b'&' | b'|', ..]
+            | [b'&', b'&', ..]
+            | [b'|', b'|', ..] => 2,
             [byte, ..] if b"()[]{}:;,=~&|^@?#.+-".contains(byte) => 1,
             _ => {
                 let sign = rest.chars().next().unwrap_or('?');
@@ -158,6 +177,9 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
             Token::Word("endmodule") => break,
             Token::Word(word @ ("wire" | "assign")) => {
                 let (name, line) = (lexer.word("a name")?, lexer.line);
+                if word == "wire" {
+                    check_declared(lexer, name)?;
+                }
                 if word == "wire" && lexer.peek()? == Token::Sign(";") {
                     // A cell drives it.
                     lexer.next()?;
@@ -171,7 +193,8 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
             }
             Token::Word(word) if let Some(arity) = cell_arity(word) => cell(lexer, draft, arity)?,
             Token::Word("reg") => {
-                lexer.word("a name")?;
+                let name = lexer.word("a name")?;
+                check_declared(lexer, name)?;
                 lexer.expect(";")?;
             }
             Token::Word("always") if clocked => {
@@ -198,6 +221,40 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
         Token::End => Ok(()),
         _ => lexer.fail("something follows the module; only one module is read"),
     }
+}
+
+/// Checks the name of a wire or register.
+fn check_declared(lexer: &Lexer<'_>, name: &str) -> Result<()> {
+    let mut bytes = name.bytes();
+    let starts_well = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
+    let is_plain = starts_well && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte));
+    if !is_plain || names::is_word(name) {
+        return lexer.fail(format!("{name:?} cannot name a wire"));
+    }
+    Ok(())
+}
+
+/// The word of a comment that makes tools do something, such as leave out what follows.
+fn pragma(comment: &str) -> Option<&str> {
+    const WORDS: [&str; 14] = [
+        "altera",
+        "ambit",
+        "cadence",
+        "coverage",
+        "exemplar",
+        "pragma",
+        "quartus",
+        "rtl_synthesis",
+        "spyglass",
+        "synopsys",
+        "synplify",
+        "synthesis",
+        "verilator",
+        "xilinx",
+    ];
+    let words = comment.trim_start_matches('/').trim_start();
+    let word = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+    WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)).then_some(word)
 }
 
 /// The inputs of a cell `LUT1` to `LUT6`.
@@ -281,7 +338,7 @@ impl Expression {
         self.operations.len() - 1
     }
 
-    /// Operators of a level: `|` binds least, then `^`, then `&`.
+    /// Operators of a level: `|` binds least, then `^` and its inverse, then `&`; those of a level go from left to right.
     fn binary<'a>(
         &mut self,
         lexer: &mut Lexer<'a>,
@@ -290,11 +347,13 @@ impl Expression {
         level: usize,
         nesting: usize,
     ) -> Result<usize> {
-        let Some(&sign) = ["|", "^", "&"].get(level) else {
+        let Some(&signs) = [&["|"][..], &["^", "^~", "~^"], &["&"]].get(level) else {
             return self.unary(lexer, draft, places, nesting);
         };
         let mut left = self.binary(lexer, draft, places, level + 1, nesting)?;
-        while lexer.peek()? == Token::Sign(sign) {
+        while let Token::Sign(sign) = lexer.peek()?
+            && signs.contains(&sign)
+        {
             lexer.next()?;
             let right = self.binary(lexer, draft, places, level + 1, nesting)?;
             left = self.push(match level {
@@ -302,6 +361,9 @@ impl Expression {
                 1 => Operation::Xor(left, right),
                 _ => Operation::And(left, right),
             });
+            if sign.len() == 2 {
+                left = self.push(Operation::Not(left));
+            }
         }
         Ok(left)
     }

@@ -80,11 +80,14 @@ fn delta(mut number: usize, out: &mut impl Write) -> Result<()> {
 }
 
 fn symbols(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
-    for (index, name) in netlist.input_names().iter().enumerate() {
-        writeln!(out, "i{index} {}", names::comment(name))?;
+    let safe = |name: &String| names::safe(name);
+    let inputs = names::unique(netlist.input_names().iter().map(safe).collect());
+    for (index, name) in inputs.iter().enumerate() {
+        writeln!(out, "i{index} {name}")?;
     }
-    for (index, (name, _)) in netlist.output_list().iter().enumerate() {
-        writeln!(out, "o{index} {}", names::comment(name))?;
+    let outputs = names::unique(netlist.output_list().iter().map(|(name, _)| safe(name)).collect());
+    for (index, name) in outputs.iter().enumerate() {
+        writeln!(out, "o{index} {name}")?;
     }
     writeln!(out, "c")?;
     for line in options.header(netlist) {

@@ -3,8 +3,8 @@
 use std::io::{Result, Write};
 
 use crate::circuit::{Lut, Netlist, Signal, SignalKind};
-use crate::export::Options;
 use crate::export::form::{Form, VERILOG};
+use crate::export::{Options, names};
 
 /// The longest formula that is shown in place of a table.
 const LONGEST_FORMULA: usize = 24;
@@ -61,6 +61,5 @@ pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut i
 
 /// A text between quotes.
 fn quoted(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", names::safe(text).replace('"', "\\\""))
 }

@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use super::dot::label;
 use crate::Error;
 use crate::circuit::{Netlist, Signal, SignalKind};
-use crate::export::Options;
+use crate::export::{Options, names};
 
 /// The most LUTs, and the most inputs that they read, of a picture.
 const MAX_LUTS: usize = 400;
@@ -95,7 +95,8 @@ impl Layout {
                 let (text, title) = match netlist.kind(*signal) {
                     SignalKind::Constant(value) => (u8::from(value).to_string(), "constant".into()),
                     SignalKind::Input(input) => {
-                        (short(&netlist.input_names()[input]), netlist.input_names()[input].clone())
+                        let name = names::safe(&netlist.input_names()[input]);
+                        (short(&name), name)
                     }
                     SignalKind::Lut(index) => {
                         let lut = netlist.lut(index);
@@ -109,10 +110,11 @@ impl Layout {
         let mut outputs: Vec<Place> = Vec::new();
         let step = rows as f64 / netlist.outputs().max(1) as f64;
         for (index, (name, _)) in netlist.output_list().iter().enumerate() {
-            let text = short(name);
+            let title = names::safe(name);
+            let text = short(&title);
             let last = widths.len() - 1;
             widths[last] = widths[last].max(text.chars().count());
-            outputs.push(Place { column: last, row: (index as f64 + 0.5) * step, text, title: name.clone() });
+            outputs.push(Place { column: last, row: (index as f64 + 0.5) * step, text, title });
         }
         widths.iter_mut().for_each(|width| *width = *width * 7 + 16);
         Self { places, outputs, widths, rows }
@@ -162,13 +164,12 @@ impl Layout {
 /// A name that fits a box.
 fn short(name: &str) -> String {
     match name.char_indices().nth(24) {
-        Some((end, _)) => format!("{}…", &name[..end]),
+        Some((end, _)) => format!("{}...", &name[..end]),
         None => name.into(),
     }
 }
 
 fn escape(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -196,7 +197,7 @@ pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut i
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">"
     )?;
     let header = options.header(netlist);
-    writeln!(out, "<!-- {} -->", header.join("; ").replace("--", "- -"))?;
+    writeln!(out, "<!-- {} -->", header.join("; "))?;
     writeln!(
         out,
         "<style>text{{font:12px sans-serif}} .lut{{fill:#eef3fb;stroke:#3b5b92}} .pin{{fill:#f6f6f2;stroke:#999}} path{{fill:none;stroke:#888;stroke-width:1}}</style>"

@@ -1,0 +1,100 @@
+//! What the inputs and outputs of an exported file are, said in a line of its header.
+
+use std::fmt;
+
+use crate::circuit::GroveOutputs;
+
+/// What the inputs and outputs of an exported circuit are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Interface {
+    /// Whether raw columns are read in place of the encoder's bits.
+    pub encoder: bool,
+    /// Bits behind the point of the numbers of raw columns.
+    pub fraction: u32,
+    /// What is shown besides the class.
+    pub outputs: GroveOutputs,
+}
+
+/// What the line of a header starts with.
+const START: &str = "Interface: ";
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.encoder, self.fraction) {
+            (false, _) => f.write_str("bits")?,
+            (true, 0) => f.write_str("raw columns")?,
+            (true, fraction) => write!(f, "raw columns with {fraction} fraction bits")?,
+        }
+        f.write_str(" to class")?;
+        f.write_str(if self.outputs.one_hot { " and one-hot" } else { "" })?;
+        f.write_str(if self.outputs.margins { " and margins" } else { "" })
+    }
+}
+
+impl Interface {
+    /// The line of a header.
+    pub(super) fn line(&self) -> String {
+        format!("{START}{self}")
+    }
+
+    /// All interfaces that a circuit of a model can have, with so many fraction bits.
+    pub(super) fn all(fraction: u32) -> impl Iterator<Item = Self> {
+        let bits = [false, true];
+        bits.into_iter().flat_map(move |encoder| {
+            bits.into_iter().flat_map(move |margins| {
+                bits.into_iter().map(move |one_hot| Self {
+                    encoder,
+                    fraction: if encoder { fraction } else { 0 },
+                    outputs: GroveOutputs { one_hot, margins },
+                })
+            })
+        })
+    }
+
+    /// What the header of a file says, in whatever comment it stands.
+    pub(super) fn find(bytes: &[u8]) -> Option<Self> {
+        bytes.split(|&byte| byte == b'\n').find_map(|line| {
+            let line = std::str::from_utf8(line).ok()?;
+            let line =
+                ["// ", "-- ", "# ", " * "].iter().find_map(|sign| line.strip_prefix(sign)).unwrap_or(line);
+            Self::parse(line.strip_prefix(START)?.trim_end())
+        })
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let fraction = text
+            .strip_prefix("raw columns with ")
+            .and_then(|rest| rest.split(' ').next()?.parse().ok())
+            .unwrap_or(0);
+        // What is written in another way than here is not known.
+        Self::all(fraction).find(|interface| interface.to_string() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interface_is_found_in_a_header() {
+        for fraction in [0, 7] {
+            for interface in Interface::all(fraction) {
+                for sign in ["// ", "# ", "", " * ", "-- "] {
+                    let file = format!("{sign}Made by gatewood\n{sign}{}\n{sign}more", interface.line());
+                    assert_eq!(Interface::find(file.as_bytes()), Some(interface), "{file}");
+                }
+            }
+        }
+        for odd in [
+            "// Interface: bits",
+            "// Classes: 0 is Interface: bits to class",
+            "Interface: raw columns with x",
+            "",
+        ] {
+            assert_eq!(Interface::find(odd.as_bytes()), None, "{odd}");
+        }
+        let all: Vec<String> = Interface::all(3).map(|interface| interface.to_string()).collect();
+        assert_eq!(all[0], "bits to class");
+        assert_eq!(all[7], "raw columns with 3 fraction bits to class and one-hot and margins");
+    }
+}

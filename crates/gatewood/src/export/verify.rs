@@ -1,0 +1,111 @@
+//! Whether an exported circuit computes what the model computes, proven.
+
+use std::time::Duration;
+
+use super::{Format, Interface, ModelOptions, netlist_of, read};
+use crate::circuit::{Equivalence, Netlist, ProofLimits, prove_equal_within};
+use crate::model::Model;
+use crate::{Error, Result};
+
+/// How a file is compared with a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VerifyOptions {
+    /// Fraction bits of the numbers of raw columns, for files whose header does not say.
+    pub fraction: u32,
+    /// What a proof may take.
+    pub limits: ProofLimits,
+}
+
+impl Default for VerifyOptions {
+    fn default() -> Self {
+        Self { fraction: 0, limits: ProofLimits { time: Some(Self::TIME_LIMIT), ..ProofLimits::default() } }
+    }
+}
+
+impl VerifyOptions {
+    /// The time that a proof, or a test of C or Rust, may take where nothing else is asked for.
+    pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+}
+
+/// What [`verify`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verification {
+    /// What the inputs and outputs of the file were taken for.
+    pub interface: Interface,
+    /// Whether the header of the file says so; else all interfaces that fit were tried.
+    pub said_by_header: bool,
+    /// Whether the file computes what the model computes.
+    pub found: Equivalence,
+    /// The names of the inputs of the model's circuit, in the order of a row that differs.
+    pub inputs: Vec<String>,
+    /// The names of its outputs.
+    pub outputs: Vec<String>,
+    /// What the model says of the row that differs, an output each; empty where no row does.
+    pub expected: Vec<bool>,
+}
+
+/// Proves that a file of Verilog, BLIF or AIGER computes what a model computes, or finds a row for which it does not.
+///
+/// The header of an exported file says what its inputs and outputs are. Where there is none, such as after another tool
+/// wrote the file anew, or where it does not fit, all interfaces with as many inputs and outputs are tried: the first that is
+/// proven equal counts.
+///
+/// ```
+/// use gatewood::circuit::Tree;
+/// use gatewood::encode::Encoder;
+/// use gatewood::export::{self, Format, ModelOptions, VerifyOptions};
+/// use gatewood::model::{Circuit, Model};
+/// let tree = Tree::new(2, 1, 2, vec![0, 1], vec![0b1000])?;
+/// let model = Model::new(Encoder::identity(2), Circuit::Tree(tree), vec!["no".into(), "yes".into()])?;
+/// let mut file = Vec::new();
+/// export::write_model(&model, Format::Verilog, &ModelOptions::default(), &mut file)?;
+/// let verification = export::verify(&model, &file, Format::Verilog, &VerifyOptions::default())?;
+/// assert!(verification.found.is_equal());
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+///
+/// # Errors
+/// When the file cannot be read, or is not that of such a model whatever the interface.
+pub fn verify(model: &Model, bytes: &[u8], format: Format, options: &VerifyOptions) -> Result<Verification> {
+    let file = read(bytes, format)?;
+    let of = |interface: Interface| -> Option<Netlist> {
+        let Interface { encoder, fraction, outputs } = interface;
+        let options = ModelOptions { encoder, fraction, outputs, ..ModelOptions::default() };
+        let netlist = netlist_of(model, &options).ok()?;
+        let fits = (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs());
+        fits.then_some(netlist)
+    };
+    let said = Interface::find(bytes).and_then(|interface| Some((interface, of(interface)?)));
+    let said_by_header = said.is_some();
+    let candidates: Vec<(Interface, Netlist)> = match said {
+        Some(candidate) => vec![candidate],
+        None => Interface::all(options.fraction).filter_map(|one| Some((one, of(one)?))).collect(),
+    };
+    let mut first: Option<Verification> = None;
+    for (interface, ours) in candidates {
+        let found = prove_equal_within(&ours, &file, options.limits)?;
+        let (equal, undecided) = (found.is_equal(), found == Equivalence::Undecided);
+        let expected = match &found {
+            Equivalence::Differs { inputs, .. } => ours.evaluate_row(inputs),
+            _ => Vec::new(),
+        };
+        let outputs = ours.output_list().iter().map(|(name, _)| name.clone()).collect();
+        let inputs = ours.input_names().to_vec();
+        let verification = Verification { interface, said_by_header, found, inputs, outputs, expected };
+        if equal {
+            return Ok(verification);
+        }
+        // Undecided is the answer where one is, since that one may be equal.
+        if undecided || first.is_none() {
+            first = Some(verification);
+        }
+    }
+    first.ok_or_else(|| {
+        Error::data(format!(
+            "the file has {} inputs and {} outputs, which the model never has",
+            file.inputs(),
+            file.outputs()
+        ))
+    })
+}
