@@ -117,6 +117,7 @@ fn what_is_not_known_exactly_is_refused() {
         "wire a = x[0] && x[1];",
         "wire a = x[0] ~& x[1];",
         "wire a = ^x[0];",
+        "wire a = ~ ~x[0];",
         "wire a[0] = x[0];",
         "wire a = x[00];",
         "wire assign = x[0];",

@@ -380,6 +380,10 @@ impl Expression {
         }
         match lexer.next()? {
             Token::Sign("~") => {
+                // The standard has no operator on an operator: `~~a` needs parentheses.
+                if lexer.peek()? == Token::Sign("~") {
+                    return lexer.fail("\"~\" stands where a value should");
+                }
                 let operand = self.unary(lexer, draft, places, nesting + 1)?;
                 Ok(self.push(Operation::Not(operand)))
             }
