@@ -237,16 +237,13 @@ fn names_that_are_numbers_are_told_from_rows() {
         let value = json(&text(&output.stdout));
         assert_eq!(value["train_rows"], rows, "{words}");
     }
-    // A tree tells two classes apart: a row of names would be a third.
+    // A tree is for two classes: a row of names would be a third.
     let (code, message) = bad(place, &format!("train odd.csv {options}"));
     let remark = "odd.csv: the first line is taken for a row, though no other has its label \"2010\"; if it names the \
                   columns, say --header yes\n";
     assert_eq!(
         (code, message.as_str()),
-        (
-            1,
-            format!("{remark}error: a tree tells two classes apart, and there are 3: use a grove\n").as_str()
-        )
+        (1, format!("{remark}error: a tree is for two classes, and there are 3: use a grove\n").as_str())
     );
     // A model knows its columns by name, so that its rows need no guess.
     good(place, &format!("train odd.csv --header yes {options} -o m.gw"));

@@ -9,7 +9,7 @@ use gatewood::circuit::{
     Equivalence, Netlist, NetlistBuilder, Signal, SimplifySettings, column_names, prove_equal,
 };
 use gatewood::export::{Format, Options, read, write};
-use gatewood::learn::{Ignore, TreeSettings, fit_tree};
+use gatewood::learn::{Silent, TreeSettings, fit_tree};
 use gatewood::random::{Purpose, Stream};
 use gatewood_data::generate::{Cubes, make};
 
@@ -17,7 +17,7 @@ use gatewood_data::generate::{Cubes, make};
 fn learned(depth: usize) -> Netlist {
     let (bits, labels) = make(&Cubes { noise: 0.1 }, 1, false, 12_000).unwrap();
     let settings = TreeSettings { arity: 4, depth, ..TreeSettings::default() };
-    let tree = fit_tree(bits.view(), &labels, &settings, &Ignore).unwrap();
+    let tree = fit_tree(bits.view(), &labels, &settings, &Silent).unwrap();
     Netlist::from_tree(&tree, column_names(bits.columns())).unwrap()
 }
 

@@ -5,7 +5,7 @@
 
 use gatewood::bits::BitMatrix;
 use gatewood::encode::{EncodeSettings, Encoder};
-use gatewood::learn::{Ignore, TreeSettings, Unseen, fit_tree};
+use gatewood::learn::{Silent, TreeSettings, Unseen, fit_tree};
 use gatewood_data::generate::{Cubes, Gauss, Maker, make};
 use gatewood_data::{Folders, load_named};
 
@@ -37,7 +37,7 @@ fn settings(arity: usize, depth: usize, height: usize, climb: u64, seed: u64) ->
 
 /// Wrong rows in training and test.
 fn errors(rows: &Rows, settings: &TreeSettings) -> [usize; 2] {
-    let tree = fit_tree(rows.train.0.view(), &rows.train.1, settings, &Ignore).unwrap();
+    let tree = fit_tree(rows.train.0.view(), &rows.train.1, settings, &Silent).unwrap();
     [&rows.train, &rows.test].map(|(bits, labels)| {
         let said = tree.run(bits.view(), 0).unwrap();
         (0..labels.len()).filter(|&row| (said[row / 64] >> (row % 64) & 1) as u32 != labels[row]).count()

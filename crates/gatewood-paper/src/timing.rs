@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use gatewood::bits::kernels::Kernels;
-use gatewood::learn::{Ignore, TreeSettings, fit_tree, reference};
+use gatewood::learn::{Silent, TreeSettings, fit_tree, reference};
 use gatewood::{Error, Result};
 use gatewood_data::Folders;
 use serde::Deserialize;
@@ -140,10 +140,10 @@ fn measure(measure: &Measure, data: &Bits) -> Result<f64> {
     };
     let (bits, classes) = (data.train.bits.view(), &data.train.classes);
     match measure.kind {
-        MeasureKind::Train => fastest(|| fit_tree(bits, classes, &settings, &Ignore).map(drop)),
+        MeasureKind::Train => fastest(|| fit_tree(bits, classes, &settings, &Silent).map(drop)),
         MeasureKind::RowAtATime => fastest(|| reference::fit_tree(bits, classes, &settings).map(drop)),
         MeasureKind::Classify => {
-            let tree = fit_tree(bits, classes, &TreeSettings { threads: 0, ..settings }, &Ignore)?;
+            let tree = fit_tree(bits, classes, &TreeSettings { threads: 0, ..settings }, &Silent)?;
             fastest(|| tree.run(bits, measure.threads).map(drop))
         }
         MeasureKind::Gates => {

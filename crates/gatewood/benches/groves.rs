@@ -4,7 +4,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use gatewood::bits::BitMatrix;
 use gatewood::circuit::Grove;
-use gatewood::learn::{Examples, GroveSettings, Ignore, fit_grove};
+use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove};
 use gatewood::random::{Purpose, Stream};
 
 fn main() {
@@ -33,9 +33,9 @@ fn rows(count: usize, classes: u32) -> (BitMatrix, Vec<u32>) {
 }
 
 fn learn(rows: &(BitMatrix, Vec<u32>), classes: u32) -> Grove {
-    let train = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+    let train = Examples { bits: rows.0.view(), targets: &rows.1, weights: None };
     let settings = GroveSettings { rounds: Some(ROUNDS), threads: 1, ..GroveSettings::default() };
-    fit_grove(&train, classes as usize, None, None, &settings, &Ignore).expect("learns").grove
+    fit_grove(&GroveTask::new(train, classes as usize), &settings, &Silent).expect("learns").grove
 }
 
 /// Rounds of the default grove of two classes.

@@ -3,7 +3,7 @@
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use gatewood::bits::BitMatrix;
-use gatewood::learn::{Ignore, TreeSettings, fit_tree};
+use gatewood::learn::{Silent, TreeSettings, fit_tree};
 use gatewood::random::{Purpose, Stream};
 
 fn main() {
@@ -26,7 +26,7 @@ fn rows(count: usize) -> (BitMatrix, Vec<u32>) {
 fn greedy(bencher: Bencher<'_, '_>, count: usize) {
     let (bits, labels) = rows(count);
     let settings = TreeSettings { threads: 1, ..TreeSettings::default() };
-    bencher.bench_local(|| fit_tree(bits.view(), &labels, &settings, &Ignore));
+    bencher.bench_local(|| fit_tree(bits.view(), &labels, &settings, &Silent));
 }
 
 /// Trials at height 3 over 12,000 rows.
@@ -37,7 +37,7 @@ fn climb(bencher: Bencher<'_, '_>, arity: usize) {
         TreeSettings { arity, depth: 4, height: 3, climb: 20_000, threads: 1, ..TreeSettings::default() };
     bencher
         .counter(ItemsCount::new(settings.climb as usize))
-        .bench_local(|| fit_tree(bits.view(), &labels, &settings, &Ignore));
+        .bench_local(|| fit_tree(bits.view(), &labels, &settings, &Silent));
 }
 
 /// Rows through the default tree.
@@ -45,6 +45,6 @@ fn climb(bencher: Bencher<'_, '_>, arity: usize) {
 fn run(bencher: Bencher<'_, '_>) {
     let (bits, labels) = rows(20_000);
     let settings = TreeSettings { threads: 1, ..TreeSettings::default() };
-    let tree = fit_tree(bits.view(), &labels, &settings, &Ignore).expect("learns");
+    let tree = fit_tree(bits.view(), &labels, &settings, &Silent).expect("learns");
     bencher.counter(ItemsCount::new(20_000usize)).bench_local(|| tree.run(bits.view(), 1));
 }

@@ -21,8 +21,8 @@ pub enum Purpose {
     Split = 6,
     /// Generating rows.
     Generate = 7,
-    /// The rows a tree of a grove is climbed on.
-    Apart = 8,
+    /// The rows a tree of a grove is climbed among.
+    Honest = 8,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

@@ -4,9 +4,7 @@ use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
 use gatewood::circuit::{Grove, Span};
 use gatewood::encode::{Encoder, ImageShape};
-use gatewood::learn::{
-    Examples, GroveFit, GroveSettings, Ignore, fit_grove, fit_grove_at, fit_grove_with_spans,
-};
+use gatewood::learn::{Examples, GroveFit, GroveSettings, GroveTask, Profile, Silent, fit_grove};
 use gatewood::random::{Purpose, Stream};
 
 /// Rows of 24 random bits; the class counts how many of four pairs of bits differ, with a tenth of the labels random.
@@ -35,9 +33,16 @@ fn settings() -> GroveSettings {
     }
 }
 
+fn examples(rows: &(BitMatrix, Vec<u32>)) -> Examples<'_> {
+    Examples { bits: rows.0.view(), targets: &rows.1, weights: None }
+}
+
+fn task(rows: &(BitMatrix, Vec<u32>), classes: usize) -> GroveTask<'_> {
+    GroveTask::new(examples(rows), classes)
+}
+
 fn fit(train: &(BitMatrix, Vec<u32>), classes: usize, settings: &GroveSettings) -> GroveFit {
-    let train = Examples { bits: train.0.view(), labels: &train.1, weights: None };
-    fit_grove(&train, classes, None, None, settings, &Ignore).unwrap()
+    fit_grove(&task(train, classes), settings, &Silent).unwrap()
 }
 
 fn error(grove: &Grove, rows: &(BitMatrix, Vec<u32>)) -> f64 {
@@ -69,11 +74,10 @@ fn threads_and_levels_do_not_matter() {
             let three = fit(&train, classes as usize, &GroveSettings { threads: 3, ..base.clone() });
             assert_eq!(one.grove, three.grove);
             assert_eq!(one.curve, three.curve);
-            let examples = Examples { bits: train.0.view(), labels: &train.1, weights: None };
+            let mut task = task(&train, classes as usize);
             for level in Level::available() {
-                let kernels = Kernels::at(level).unwrap();
-                let other = fit_grove_at(&examples, classes as usize, None, None, &base, &Ignore, kernels);
-                assert_eq!(other.unwrap().grove, one.grove, "{}", level.name());
+                task.kernels = Kernels::at(level).unwrap();
+                assert_eq!(fit_grove(&task, &base, &Silent).unwrap().grove, one.grove, "{}", level.name());
             }
         }
     }
@@ -101,31 +105,37 @@ fn running_equals_the_definition() {
 #[test]
 fn the_curve_is_what_the_grove_does() {
     let (train, test) = (rows(1_500, 3, 3), rows(1_000, 3, 4));
-    let learned = Examples { bits: train.0.view(), labels: &train.1, weights: None };
-    let held = Examples { bits: test.0.view(), labels: &test.1, weights: None };
-    let fit = fit_grove(&learned, 3, Some(&held), None, &settings(), &Ignore).unwrap();
+    let learned = examples(&train);
+    let held = examples(&test);
+    let fit = {
+        let mut task = GroveTask::new(learned, 3);
+        task.validation = Some(held);
+        fit_grove(&task, &settings(), &Silent)
+    }
+    .unwrap();
     let best = &fit.curve[fit.rounds - 1];
     assert_eq!(best.train_error, error(&fit.grove, &train));
     assert_eq!(best.validation_error, Some(error(&fit.grove, &test)));
     assert_eq!(best.gates, fit.grove.gates());
-    assert!((fit.importance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-    // The bits the class hangs on are the ones that are read.
-    let read: f64 = fit.importance[..8].iter().sum();
-    assert!(read > 0.5, "{read}");
 }
 
 #[test]
 fn early_stopping_cuts_back_to_the_best_round() {
     let (train, held) = (rows(300, 2, 5), rows(300, 2, 6));
-    let train = Examples { bits: train.0.view(), labels: &train.1, weights: None };
-    let held = Examples { bits: held.0.view(), labels: &held.1, weights: None };
+    let train = examples(&train);
+    let held = examples(&held);
     let settings = GroveSettings {
         rounds: Some(400),
         early_stopping_rounds: Some(10),
         learning_rate: Some(0.5),
         ..settings()
     };
-    let fit = fit_grove(&train, 2, Some(&held), None, &settings, &Ignore).unwrap();
+    let fit = {
+        let mut task = GroveTask::new(train, 2);
+        task.validation = Some(held);
+        fit_grove(&task, &settings, &Silent)
+    }
+    .unwrap();
     assert!(fit.curve.len() < 400);
     assert_eq!(fit.curve.len(), fit.rounds + 10);
     assert_eq!(fit.grove.trees().len(), fit.rounds * fit.plan.trees_per_round);
@@ -137,13 +147,18 @@ fn early_stopping_cuts_back_to_the_best_round() {
 fn continuing_equals_learning_in_one_go() {
     for (classes, shared) in [(2, false), (3, false), (3, true)] {
         let rows = rows(600, classes, 8);
-        let train = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+        let train = examples(&rows);
         let base = GroveSettings { shared_trees: Some(shared), trees_per_round: Some(2), ..settings() };
         let whole = fit(&rows, classes as usize, &base).grove;
         let part = GroveSettings { rounds: Some(8), ..base.clone() };
         let start = fit(&rows, classes as usize, &part).grove;
         let rest = GroveSettings { rounds: Some(12), ..base };
-        let continued = fit_grove(&train, classes as usize, None, Some(&start), &rest, &Ignore).unwrap();
+        let continued = {
+            let mut task = GroveTask::new(train, classes as usize);
+            task.start = Some(&start);
+            fit_grove(&task, &rest, &Silent)
+        }
+        .unwrap();
         assert_eq!(continued.grove, whole);
     }
 }
@@ -167,8 +182,9 @@ fn fit_lines(
     start: Option<&Grove>,
     settings: &GroveSettings,
 ) -> GroveFit {
-    let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
-    fit_grove_with_spans(spans, &examples, 2, None, start, settings, &Ignore).unwrap()
+    let mut task = task(rows, 2);
+    (task.spans, task.start) = (spans, start);
+    fit_grove(&task, settings, &Silent).unwrap()
 }
 
 #[test]
@@ -181,8 +197,6 @@ fn lines_are_told_by_spans() {
     let (bare, better) = (error(&without.grove, &test), error(&with.grove, &test));
     assert!(better < 0.01 && better < bare / 4.0, "{bare} without spans, {better} with");
     assert!(with.grove.spans().iter().any(Span::is_all));
-    assert_eq!(with.importance.len(), 64);
-    assert!((with.importance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     // Of the spans, it has those that trees read.
     let read =
         |span: usize| with.grove.trees().iter().any(|tree| tree.leaves().contains(&(64 + span as u32)));
@@ -209,10 +223,23 @@ fn a_grove_with_spans_can_be_continued_and_cut() {
     let longer = fit_lines(&rows, Vec::new(), Some(&start), &more).grove;
     assert_eq!((longer.trees().len(), longer.spans()), (40, start.spans()));
     assert_eq!(longer.trees()[..16], *start.trees());
-    let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
-    assert_eq!(fit_grove(&examples, 2, None, Some(&start), &more, &Ignore).unwrap().grove, longer);
+    let examples = examples(&rows);
+    assert_eq!(
+        {
+            let mut task = GroveTask::new(examples, 2);
+            task.start = Some(&start);
+            fit_grove(&task, &more, &Silent)
+        }
+        .unwrap()
+        .grove,
+        longer
+    );
     for kernels in Level::available().into_iter().filter_map(Kernels::at) {
-        let same = fit_grove_at(&examples, 2, None, Some(&start), &more, &Ignore, kernels);
+        let same = {
+            let mut task = GroveTask::new(examples, 2);
+            (task.start, task.kernels) = (Some(&start), kernels);
+            fit_grove(&task, &more, &Silent)
+        };
         assert_eq!(same.unwrap().grove, longer);
     }
     for most in [30, 60, 120] {
@@ -220,9 +247,10 @@ fn a_grove_with_spans_can_be_continued_and_cut() {
         let gates = fit_lines(&rows, spans(), None, &settings).grove.gates();
         assert!(gates <= most && gates > most / 2, "{gates} of {most}");
     }
-    let examples = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
     let refused = |spans, start, settings: &GroveSettings| {
-        fit_grove_with_spans(spans, &examples, 2, None, start, settings, &Ignore).unwrap_err()
+        let mut task = task(&rows, 2);
+        (task.spans, task.start) = (spans, start);
+        fit_grove(&task, settings, &Silent).unwrap_err()
     };
     assert!(refused(Vec::new(), None, &GroveSettings { spans: Some(13), ..base.clone() }).is_setting());
     assert!(refused(vec![Span::any(vec![3, 64]).unwrap()], None, &base).is_data());
@@ -237,9 +265,9 @@ fn rounds_are_chosen_on_held_out_rows() {
     let one = fit(&train, 2, &GroveSettings { threads: 1, ..settings.clone() });
     let three = fit(&train, 2, &GroveSettings { threads: 3, ..settings.clone() });
     // With three threads, rounds are grown that then turn out to be too many.
-    assert_eq!((&one.grove, &one.curve, &one.importance), (&three.grove, &three.curve, &three.importance));
+    assert_eq!((&one.grove, &one.curve), (&three.grove, &three.curve));
     assert_eq!((one.rounds, one.curve.len()), (one.plan.rounds, one.plan.rounds));
-    assert_eq!(one.plan.arities, settings.resolve(600, 24, 2).unwrap().arities);
+    assert_eq!(one.plan.arities, settings.resolve(&Profile::of_bits(600, 24, 2)).unwrap().arities);
     // Far fewer rounds have not learned enough, and far more are surer than they are right.
     let loss_of = |rounds| {
         let settings = GroveSettings { rounds: Some(rounds), ..settings.clone() };
@@ -278,7 +306,6 @@ fn gates_stay_within_the_cap() {
     let fit = fit(&rows, 3, &settings);
     assert!(fit.grove.gates() <= 52 && fit.grove.gates() > 40, "{}", fit.grove.gates());
     assert!(fit.curve.last().unwrap().gates <= 104);
-    assert!((fit.importance.iter().sum::<f64>() - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -327,21 +354,21 @@ fn weights_shift_the_balance() {
     assert!(ones(&weighted) > ones(&plain) + 50);
     // A weight of zero is a row that is not there.
     let weights: Vec<f64> = rows.1.iter().map(|&label| f64::from(label)).collect();
-    let only = Examples { bits: rows.0.view(), labels: &rows.1, weights: Some(&weights) };
-    assert!(fit_grove(&only, 2, None, None, &settings(), &Ignore).unwrap_err().is_data());
+    let only = Examples { bits: rows.0.view(), targets: &rows.1, weights: Some(&weights) };
+    assert!(fit_grove(&GroveTask::new(only, 2), &settings(), &Silent).unwrap_err().is_data());
 }
 
 #[test]
 fn what_cannot_be_learned_from_is_refused() {
     let rows = rows(50, 2, 11);
     let fit = |examples: Examples<'_>, classes, settings: &GroveSettings| {
-        fit_grove(&examples, classes, None, None, settings, &Ignore)
+        fit_grove(&GroveTask::new(examples, classes), settings, &Silent)
     };
-    let good = Examples { bits: rows.0.view(), labels: &rows.1, weights: None };
+    let good = examples(&rows);
     assert!(fit(good, 1, &settings()).unwrap_err().is_data());
-    assert!(fit(Examples { labels: &rows.1[1..], ..good }, 2, &settings()).unwrap_err().is_data());
-    assert!(fit(Examples { labels: &[0; 50], ..good }, 2, &settings()).unwrap_err().is_data());
-    assert!(fit(Examples { labels: &[5; 50], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { targets: &rows.1[1..], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { targets: &[0; 50], ..good }, 2, &settings()).unwrap_err().is_data());
+    assert!(fit(Examples { targets: &[5; 50], ..good }, 2, &settings()).unwrap_err().is_data());
     assert!(fit(Examples { weights: Some(&[f64::NAN; 50]), ..good }, 2, &settings()).unwrap_err().is_data());
     for bad in [
         GroveSettings { arity: Some(40), ..settings() },

@@ -4,7 +4,7 @@ use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
 use gatewood::circuit::Tree;
 use gatewood::learn::{
-    Criterion, Ignore, Judge, Observer, TreeSettings, Unseen, fit_tree, fit_tree_at, reference,
+    Criterion, Judge, Observer, Silent, TreeSettings, Unseen, fit_tree, fit_tree_at, reference,
 };
 use gatewood::random::{Purpose, Stream};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn check_all_ways(bits: &BitMatrix, labels: &[u32], settings: &TreeSettings, exp
         for threads in [1, 2, 5] {
             let settings = TreeSettings { threads, ..settings.clone() };
             let kernels = Kernels::at(level).unwrap();
-            let tree = fit_tree_at(bits.view(), labels, &settings, &Ignore, kernels).unwrap();
+            let tree = fit_tree_at(bits.view(), labels, &settings, &Silent, kernels).unwrap();
             assert!(tree == *expected, "{level:?} with {threads} threads");
             for threads in [1, 3] {
                 let output = tree.run_at(bits.view(), threads, kernels).unwrap();
@@ -101,7 +101,7 @@ fn climbing_makes_the_training_error_smaller() {
     let (bits, labels) = rows(3000, 30, 9);
     let errors = |climb| {
         let settings = TreeSettings { arity: 3, depth: 3, height: 3, climb, ..TreeSettings::default() };
-        let tree = fit_tree(bits.view(), &labels, &settings, &Ignore).unwrap();
+        let tree = fit_tree(bits.view(), &labels, &settings, &Silent).unwrap();
         let output = tree.run(bits.view(), 1).unwrap();
         (0..3000).filter(|row| (output[row / 64] >> (row % 64) & 1) as u32 != labels[*row]).count()
     };
@@ -112,7 +112,7 @@ fn climbing_makes_the_training_error_smaller() {
 fn packed_rows_run_as_columns_do() {
     let (bits, labels) = rows(10_000, 37, 4);
     let settings = TreeSettings { arity: 4, depth: 3, ..TreeSettings::default() };
-    let tree = fit_tree(bits.view(), &labels, &settings, &Ignore).unwrap();
+    let tree = fit_tree(bits.view(), &labels, &settings, &Silent).unwrap();
     let mut packed = vec![0u8; 10_000 * 5];
     for row in 0..10_000 {
         for column in 0..37 {
@@ -127,7 +127,7 @@ fn packed_rows_run_as_columns_do() {
 fn bad_input_is_refused_with_a_reason() {
     let (bits, labels) = rows(100, 10, 1);
     let fit =
-        |settings: TreeSettings| fit_tree(bits.view(), &labels, &settings, &Ignore).unwrap_err().to_string();
+        |settings: TreeSettings| fit_tree(bits.view(), &labels, &settings, &Silent).unwrap_err().to_string();
     let default = TreeSettings::default();
     assert_eq!(fit(TreeSettings { arity: 0, ..default.clone() }), "arity 0 is not between 1 and 12");
     assert_eq!(fit(TreeSettings { arity: 40, ..default.clone() }), "arity 40 is not between 1 and 12");
@@ -144,7 +144,7 @@ fn bad_input_is_refused_with_a_reason() {
     );
 
     let learn = |bits: &BitMatrix, labels: &[u32]| {
-        fit_tree(bits.view(), labels, &default, &Ignore).unwrap_err().to_string()
+        fit_tree(bits.view(), labels, &default, &Silent).unwrap_err().to_string()
     };
     assert_eq!(learn(&BitMatrix::zeros(0, 10).unwrap(), &[]), "nothing to learn from: 0 rows of 10 bits");
     assert_eq!(learn(&bits, &labels[..99]), "99 labels for 100 rows");

@@ -5,7 +5,7 @@ use gatewood::circuit::{Grove, Target, VoteTree};
 use gatewood::encode::{
     Codes, Column, EncodeSettings, Encoder, ImageShape, Kind, Labels, Numbers, Row, Table, Texts, Value,
 };
-use gatewood::learn::{GroveSettings, Ignore, TreeSettings};
+use gatewood::learn::{GroveSettings, Silent, TreeSettings};
 use gatewood::model::{
     Circuit, LearnSettings, Model, Prediction, Predictor, Rows, TrainSettings, Training, train,
 };
@@ -81,7 +81,7 @@ fn learned(rows: Rows<'_>, labels: &Labels, shape: usize, encode: EncodeSettings
             ..GroveSettings::default()
         }),
     };
-    train(&Training::new(rows, labels), &TrainSettings { learn, encode }, &Ignore).unwrap().model
+    train(&Training::new(rows, labels), &TrainSettings { learn, encode }, &Silent).unwrap().model
 }
 
 fn row_of(prediction: &Prediction, row: usize) -> (u32, Option<&[i32]>, Option<Vec<f64>>) {

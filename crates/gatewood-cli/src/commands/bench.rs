@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::Kernels;
-use gatewood::learn::{Ignore, TreeSettings, fit_tree, reference};
+use gatewood::learn::{Silent, TreeSettings, fit_tree, reference};
 use gatewood::model::{Circuit, Model};
 use gatewood::random::{Purpose, Stream};
 use gatewood_data::generate::{Cubes, make};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report["default_tree_50000_rows_seconds"] = by_threads(&counts, &seconds);
     let one_thread = seconds[0];
 
-    let tree = fit_tree(bits.view(), &labels, &default, &Ignore)?;
+    let tree = fit_tree(bits.view(), &labels, &default, &Silent)?;
     let rates = counts
         .iter()
         .map(|&threads| Ok(50_000.0 / best(5, || Ok(tree.run(bits.view(), threads)?))?))
@@ -219,7 +219,7 @@ fn learning(
         .iter()
         .map(|&threads| {
             let settings = TreeSettings { threads, ..settings.clone() };
-            best(runs, || Ok(fit_tree(bits.view(), labels, &settings, &Ignore)?))
+            best(runs, || Ok(fit_tree(bits.view(), labels, &settings, &Silent)?))
         })
         .collect()
 }

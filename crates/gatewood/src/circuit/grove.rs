@@ -33,6 +33,15 @@ pub struct VoteTree {
 }
 
 impl VoteTree {
+    /// The same tree with other votes.
+    ///
+    /// # Errors
+    /// When there are not as many as the root has addresses.
+    pub(crate) fn with_votes(&self, votes: Vec<i32>) -> Result<Self> {
+        let (arities, leaves, tables) = (self.arities.clone(), self.leaves.clone(), self.tables.clone());
+        Self::new(arities, self.target, leaves, tables, votes)
+    }
+
     /// A tree from its parts.
     ///
     /// # Errors

@@ -83,11 +83,6 @@ impl Grove {
         with_pool(threads, is_many, |parallel| self.margins_with(tally, bits, kernels, parallel))
     }
 
-    /// [`Grove::run_at`] on the threads of the pool this is called in.
-    pub(crate) fn run_here(&self, bits: BitView<'_>, kernels: Kernels) -> Result<Margins> {
-        self.margins_with(&Tally::new(self), bits, kernels, true)
-    }
-
     fn margins_with(
         &self,
         tally: &Tally,

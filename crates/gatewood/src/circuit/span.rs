@@ -88,10 +88,6 @@ pub(crate) struct Wide<'a> {
 }
 
 impl<'a> Wide<'a> {
-    pub(crate) fn columns(&self) -> usize {
-        self.bits.columns() + self.spans.len()
-    }
-
     /// The span that is this column, if it is one.
     pub(crate) fn span(&self, column: u32) -> Option<&'a Span> {
         (column as usize).checked_sub(self.bits.columns()).map(|span| &self.spans[span])
@@ -167,7 +163,7 @@ mod tests {
             let (first, words) = (words_for(rows) / 2, words_for(rows) - words_for(rows) / 2);
             let stride = words + 3;
             for kernels in Level::available().into_iter().filter_map(Kernels::at) {
-                let mut all = vec![0; stride * wide.columns()];
+                let mut all = vec![0; stride * (wide.bits.columns() + wide.spans.len())];
                 widen_words(bits.view(), &spans, first, words, stride, kernels, &mut all);
                 for (column, words_of) in all.chunks_exact(stride).enumerate() {
                     let mut filled = vec![0; words];

@@ -1,29 +1,30 @@
-//! Learning: settings, the greedy tree, hill climbing, boosting.
+//! Learning: groves, and the paper's tree.
 //!
-//! - [`TreeSettings`], [`fit_tree`]: the paper's tree, greedy or climbed.
-//! - [`GroveSettings`], [`fit_grove`]: boosted groves, see [`boost`].
-//! - [`TrainingView`]: the rows in the order of their class, so that counting a class is counting a range.
+//! - [`GroveTask`], [`GroveSettings`], [`fit_grove`]: boosted groves. [`Profile`]: what the data is like, by which
+//!   settings that are left open are chosen.
+//! - [`objective`]: what a grove is learned for.
+//! - [`TreeSettings`], [`fit_tree`]: the paper's tree, greedy or climbed. [`TrainingView`]: its rows in the order of
+//!   their class, so that counting a class is counting a range.
 //! - [`gate`]: from the counts of a gate's addresses to its table.
-//! - [`mod@reference`]: the same learning one row at a time, the definition.
+//! - [`mod@reference`]: the tree learned one row at a time, the definition.
 //! - [`Observer`]: progress, and stopping early.
 
-pub mod boost;
-mod climb;
+mod defaults;
+mod engine;
 pub mod gate;
-mod greedy;
+mod grove;
+pub mod objective;
+mod profile;
 mod progress;
-pub mod reference;
-mod settings;
+mod search;
 mod tree;
-mod view;
 
-pub(crate) use boost::FEW_GATES;
-pub use boost::{
-    CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, fit_grove, fit_grove_at, fit_grove_with_spans,
+pub(crate) use grove::FEW_GATES;
+pub use grove::{
+    CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
-pub use progress::{Ignore, Observer, Progress};
-pub use settings::{Criterion, Judge, TreeSettings, Unseen};
-pub use tree::{fit_tree, fit_tree_at};
-pub use view::TrainingView;
+pub use profile::{DataKind, Profile};
+pub use progress::{Observer, Progress, Silent};
+pub use tree::{Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};
 
 pub(crate) use progress::Tracker;

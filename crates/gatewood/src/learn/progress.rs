@@ -26,11 +26,11 @@ pub trait Observer: Sync {
     }
 }
 
-/// An observer that does nothing.
+/// An observer that hears nothing and never stops the work.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Ignore;
+pub struct Silent;
 
-impl Observer for Ignore {}
+impl Observer for Silent {}
 
 /// Adds up the work of all threads for an observer.
 pub(crate) struct Tracker<'a> {

@@ -16,6 +16,8 @@ mod metrics;
 mod packing;
 mod prediction;
 mod predictor;
+mod rows;
+mod settings;
 mod train;
 
 use std::collections::{BTreeSet, HashSet};
@@ -32,7 +34,9 @@ pub use file::FORMAT_VERSION;
 pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use predictor::Predictor;
-pub use train::{GroveStory, LabelledRows, LearnSettings, Rows, TrainSettings, Trained, Training, train};
+pub use rows::{LabelledRows, Rows};
+pub use settings::{LearnSettings, TrainSettings};
+pub use train::{GroveReport, Trained, Training, train};
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +117,12 @@ pub struct Provenance {
 /// ```
 /// use gatewood::bits::BitMatrix;
 /// use gatewood::encode::Encoder;
-/// use gatewood::learn::{Ignore, TreeSettings, fit_tree};
+/// use gatewood::learn::{Silent, TreeSettings, fit_tree};
 /// use gatewood::model::{Circuit, Model};
 ///
 /// let bits = BitMatrix::from_bools(2, &[false, false, true, false, false, true, true, true])?;
 /// let settings = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
-/// let tree = fit_tree(bits.view(), &[0, 0, 0, 1], &settings, &Ignore)?;
+/// let tree = fit_tree(bits.view(), &[0, 0, 0, 1], &settings, &Silent)?;
 /// let model = Model::new(Encoder::identity(2), Circuit::Tree(tree), vec!["no".into(), "yes".into()])?;
 /// let again = Model::from_bytes(&model.to_bytes())?;
 /// assert_eq!(again, model);

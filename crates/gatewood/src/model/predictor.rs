@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::train::{Rows, encode};
+use super::rows::{Rows, encode};
 use super::{Circuit, Model, Prediction};
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Grove, RowCircuit, RowRoom, Tally, write_probabilities};
@@ -21,7 +21,7 @@ const FEW: usize = 8;
 ///
 /// ```
 /// use gatewood::encode::{Column, Labels, Numbers, Table, Texts, Value};
-/// use gatewood::learn::Ignore;
+/// use gatewood::learn::Silent;
 /// use gatewood::model::{Rows, TrainSettings, Training, train};
 ///
 /// let width: Vec<f64> = (0..100).map(f64::from).collect();
@@ -31,7 +31,7 @@ const FEW: usize = 8;
 ///     ("kind".into(), Column::Text(kind)),
 /// ])?;
 /// let labels = Labels::new(vec!["small".into(), "large".into()], (0..100).map(|row| u32::from(row > 40)).collect())?;
-/// let model = train(&Training::new(Rows::Raw(table.view()), &labels), &TrainSettings::default(), &Ignore)?.model;
+/// let model = train(&Training::new(Rows::Raw(table.view()), &labels), &TrainSettings::default(), &Silent)?.model;
 ///
 /// let predictor = model.predictor();
 /// let class = predictor.predict_one(&[Value::Number(70.0), Value::Text("odd")][..])?;

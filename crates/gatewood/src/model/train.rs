@@ -2,159 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Circuit, Model, Provenance};
+use super::rows::encode;
+use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings};
 use crate::bits::kernels::check_simd;
-use crate::bits::{BitMatrix, BitView};
 use crate::circuit::Span;
-use crate::encode::{BitMeaning, EncodeReport, EncodeSettings, Encoder, ImageShape, Labels, TableView, Test};
+use crate::encode::{EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::{
-    CurvePoint, Examples, FEW_GATES, GrovePlan, GroveSettings, Observer, TreeSettings, fit_grove_with_spans,
-    fit_tree,
+    CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
+    fit_grove, fit_tree,
 };
 use crate::{Error, Result};
-
-/// What is learned, with its settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "model", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "there is one of it a training")]
-pub enum LearnSettings {
-    /// Boosted trees.
-    Grove(GroveSettings),
-    /// The paper's single tree.
-    Tree(TreeSettings),
-}
-
-impl Default for LearnSettings {
-    fn default() -> Self {
-        Self::Grove(GroveSettings::default())
-    }
-}
-
-impl LearnSettings {
-    /// What is learned: `tree` or `grove`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Grove(_) => "grove",
-            Self::Tree(_) => "tree",
-        }
-    }
-
-    /// Where all randomness comes from.
-    pub fn seed(&self) -> u64 {
-        match self {
-            Self::Grove(settings) => settings.seed,
-            Self::Tree(settings) => settings.seed,
-        }
-    }
-
-    /// How many threads learn, 0 for one a core.
-    pub fn threads(&self) -> usize {
-        match self {
-            Self::Grove(settings) => settings.threads,
-            Self::Tree(settings) => settings.threads,
-        }
-    }
-
-    /// Chooses how many threads learn, 0 for one a core; what is learned does not depend on it.
-    pub fn set_threads(&mut self, threads: usize) {
-        match self {
-            Self::Grove(settings) => settings.threads = threads,
-            Self::Tree(settings) => settings.threads = threads,
-        }
-    }
-}
-
-/// All settings of a training: how rows become bits, and what is learned from them.
-///
-/// As JSON, `{"model": "tree", …, "encode": {…}}`, they are part of the model file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct TrainSettings {
-    /// What is learned.
-    #[serde(flatten)]
-    pub learn: LearnSettings,
-    /// How raw columns become bits; of no use for rows that are bits already.
-    pub encode: EncodeSettings,
-}
-
-impl TrainSettings {
-    /// The default settings of a `grove` or a `tree`, with those of a JSON object put in their place.
-    ///
-    /// ```
-    /// use gatewood::model::{LearnSettings, TrainSettings};
-    /// let chosen = serde_json::json!({"depth": 6, "encode": {"max_bins": 8}});
-    /// let settings = TrainSettings::with("tree", chosen.as_object().unwrap())?;
-    /// let LearnSettings::Tree(tree) = &settings.learn else { unreachable!() };
-    /// assert_eq!((tree.arity, tree.depth, settings.encode.max_bins), (4, 6, 8));
-    /// # Ok::<(), gatewood::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When there is no such model or setting, or a value is of the wrong kind; the message names it.
-    pub fn with(model: &str, chosen: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
-        let mut learn = chosen.clone();
-        let encode = match learn.remove("encode") {
-            Some(serde_json::Value::Object(encode)) => read_settings(&encode)?,
-            Some(_) => return Err(Error::setting("encode must be an object of settings")),
-            None => EncodeSettings::default(),
-        };
-        let learn = match model {
-            "grove" => LearnSettings::Grove(read_settings(&learn)?),
-            "tree" => LearnSettings::Tree(read_settings(&learn)?),
-            _ => return Err(Error::setting(format!("{model} is not a model: there are grove and tree"))),
-        };
-        Ok(Self { learn, encode })
-    }
-}
-
-/// Settings from a JSON object; those that are not in it have their defaults.
-///
-/// Each is read alone first, so that an error names the setting.
-fn read_settings<T: DeserializeOwned>(chosen: &serde_json::Map<String, serde_json::Value>) -> Result<T> {
-    for (name, value) in chosen {
-        let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
-        serde_json::from_value::<T>(alone.into())
-            .map_err(|error| Error::setting(format!("setting {name}: {error}")))?;
-    }
-    serde_json::from_value(chosen.clone().into()).map_err(|error| Error::setting(error.to_string()))
-}
-
-/// Rows to learn from or to run on.
-#[derive(Debug, Clone, Copy)]
-pub enum Rows<'a> {
-    /// Raw columns, to be encoded.
-    Raw(TableView<'a>),
-    /// Bits that are used where they lie, all of them, without an encoder.
-    Bits(BitView<'a>),
-}
-
-impl Rows<'_> {
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Raw(table) => table.rows(),
-            Self::Bits(bits) => bits.rows(),
-        }
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-/// Rows with the class of each.
-#[derive(Debug, Clone, Copy)]
-pub struct LabelledRows<'a> {
-    /// The rows.
-    pub rows: Rows<'a>,
-    /// The class of each row.
-    pub labels: &'a Labels,
-    /// What each row counts for; one each where not given.
-    pub weights: Option<&'a [f64]>,
-}
 
 /// What a training is given besides its settings.
 #[derive(Debug, Clone, Copy)]
@@ -196,12 +55,12 @@ pub struct Trained {
     /// Time taken by learning alone.
     pub learn_time: Duration,
     /// What there is to tell of a grove's making.
-    pub grove: Option<GroveStory>,
+    pub grove: Option<GroveReport>,
 }
 
 /// How a grove came to be.
 #[derive(Debug, Clone, Serialize)]
-pub struct GroveStory {
+pub struct GroveReport {
     /// The settings with nothing left open.
     pub plan: GrovePlan,
     /// One point a round, rounds that early stopping took back included.
@@ -222,28 +81,13 @@ impl Trained {
     }
 }
 
-/// Bits, made here or lent.
-pub(super) enum Encoded<'a> {
-    Made(BitMatrix),
-    Lent(BitView<'a>),
-}
-
-impl Encoded<'_> {
-    pub(super) fn view(&self) -> BitView<'_> {
-        match self {
-            Self::Made(bits) => bits.view(),
-            Self::Lent(bits) => *bits,
-        }
-    }
-}
-
 /// Trains a model: fits the encoder, encodes, learns.
 ///
 /// The same rows and settings give the same model, byte for byte, whoever asks.
 ///
 /// ```
 /// use gatewood::encode::{Column, EncodeSettings, Labels, Numbers, Table};
-/// use gatewood::learn::{Ignore, TreeSettings};
+/// use gatewood::learn::{Silent, TreeSettings};
 /// use gatewood::model::{LearnSettings, Rows, TrainSettings, Training, train};
 ///
 /// let width = Column::Number(Numbers::F64(vec![1.0, 2.0, 3.0, 4.0]));
@@ -251,7 +95,7 @@ impl Encoded<'_> {
 /// let labels = Labels::new(vec!["small".into(), "large".into()], vec![0, 0, 1, 1])?;
 /// let tree = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
 /// let settings = TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() };
-/// let trained = train(&Training::new(Rows::Raw(table.view()), &labels), &settings, &Ignore)?;
+/// let trained = train(&Training::new(Rows::Raw(table.view()), &labels), &settings, &Silent)?;
 /// assert_eq!(trained.model.predict(&table, 1)?.classes(), [0, 0, 1, 1]);
 /// # Ok::<(), gatewood::Error>(())
 /// ```
@@ -291,7 +135,7 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
     let encode_time = begun.elapsed();
 
     let begun = Instant::now();
-    let mut story = None;
+    let mut report = None;
     let circuit = match &settings.learn {
         LearnSettings::Grove(grove) => {
             let start = match training.start.map(Model::circuit) {
@@ -301,18 +145,20 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
                 }
                 None => None,
             };
-            let examples = Examples { bits: bits.view(), labels: labels.codes(), weights };
-            let held = held.as_ref().map(|(bits, rows)| Examples {
+            let examples = Examples { bits: bits.view(), targets: labels.codes(), weights };
+            let mut task = GroveTask::new(examples, labels.classes().len());
+            task.profile = profile(&training.train, &encoder, settings.encode.image);
+            // A setting out of range is refused before anything is made of it.
+            grove.resolve(&task.profile)?;
+            task.validation = held.as_ref().map(|(bits, rows)| Examples {
                 bits: bits.view(),
-                labels: rows.labels.codes(),
+                targets: rows.labels.codes(),
                 weights: rows.weights,
             });
-            let classes = labels.classes().len();
-            // A setting out of range is told before anything is made of it.
-            grove.resolve(rows.len(), encoder.bits(), classes)?;
-            let spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
-            let fit = fit_grove_with_spans(spans, &examples, classes, held.as_ref(), start, grove, observer)?;
-            story = Some(GroveStory { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
+            task.start = start;
+            task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
+            let fit = fit_grove(&task, grove, observer)?;
+            report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
             Circuit::Grove(fit.grove)
         }
         LearnSettings::Tree(tree) => {
@@ -327,7 +173,7 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             }
             if labels.classes().len() != 2 {
                 return Err(Error::data(format!(
-                    "a tree tells two classes apart, and there are {}: use a grove",
+                    "a tree is for two classes, and there are {}: use a grove",
                     labels.classes().len()
                 )));
             }
@@ -345,7 +191,22 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             data: training.data.into(),
             rows: rows.len() as u64,
         });
-    Ok(Trained { model, encoding, encode_time, learn_time, grove: story })
+    Ok(Trained { model, encoding, encode_time, learn_time, grove: report })
+}
+
+/// What the rows are like.
+fn profile(train: &LabelledRows<'_>, encoder: &Encoder, image: Option<ImageShape>) -> Profile {
+    let has_pixels = matches!(train.rows, Rows::Raw(table) if table.pixels().is_some());
+    let words = encoder.meanings().iter().filter(|meaning| matches!(meaning.test, Test::Word(_))).count();
+    let kind = if image.is_some() || has_pixels {
+        DataKind::Image
+    } else if 2 * words > encoder.bits() {
+        DataKind::Text
+    } else {
+        DataKind::Table
+    };
+    let classes = train.labels.classes().len();
+    Profile::new(train.rows.len(), encoder.width(), encoder.bits(), classes, kind)
 }
 
 /// Pixels of a span, where nobody says: as many as a LUT of most chips reads.
@@ -377,56 +238,6 @@ fn spans(
     }
 }
 
-impl Model {
-    /// What the model says of rows, raw or ready, on `threads` threads, 0 for one a core.
-    ///
-    /// # Errors
-    /// When a column is missing or of the wrong kind, or the bits are not those the circuit takes.
-    pub fn predict_rows(&self, rows: Rows<'_>, threads: usize) -> Result<super::Prediction> {
-        self.predict_bits(encode(&self.encoder, rows, threads)?.view(), threads)
-    }
-}
-
-/// The rows as bits; ready bits stay where they are if the encoder takes them all as they are.
-pub(super) fn encode<'a>(encoder: &Encoder, rows: Rows<'a>, threads: usize) -> Result<Encoded<'a>> {
-    let bits = match rows {
-        Rows::Raw(table) => match table.bits().filter(|_| takes_as_it_is(encoder, table)) {
-            Some(bits) => return Ok(Encoded::Lent(bits.view())),
-            None => return Ok(Encoded::Made(encoder.transform_on(table, threads)?)),
-        },
-        Rows::Bits(bits) => bits,
-    };
-    if bits.columns() != encoder.width() {
-        return Err(Error::data(format!(
-            "the rows have {} columns, but those of training had {}",
-            bits.columns(),
-            encoder.width()
-        )));
-    }
-    let position = |meaning: &BitMeaning| match meaning.test {
-        Test::Set => Ok(encoder.inputs()[meaning.column as usize].position),
-        _ => Err(Error::data("the model encodes raw columns, and cannot take rows that are bits already")),
-    };
-    let positions: Vec<usize> = encoder.meanings().iter().map(position).collect::<Result<_>>()?;
-    if positions.iter().copied().eq(0..bits.columns()) {
-        return Ok(Encoded::Lent(bits));
-    }
-    let columns: Vec<&[u64]> = positions.iter().map(|&column| bits.column(column)).collect();
-    Ok(Encoded::Made(BitMatrix::from_columns(bits.rows(), &columns)?))
-}
-
-/// Whether an encoder's bits are the columns of a table of ready bits, all of them in their order.
-fn takes_as_it_is(encoder: &Encoder, table: TableView<'_>) -> bool {
-    let is_column = |(column, meaning): (usize, &BitMeaning)| {
-        let input = &encoder.inputs()[meaning.column as usize];
-        let fits = if table.is_named() { table.name(column) == input.name } else { input.position == column };
-        meaning.test == Test::Set && fits
-    };
-    encoder.width() == table.columns()
-        && encoder.bits() == table.columns()
-        && encoder.meanings().iter().enumerate().all(is_column)
-}
-
 fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
     if examples.rows.len() != examples.labels.len() {
         return Err(Error::data(format!(
@@ -443,9 +254,11 @@ fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Encoded;
     use super::*;
-    use crate::encode::Table;
-    use crate::learn::Ignore;
+    use crate::bits::BitMatrix;
+    use crate::encode::{EncodeSettings, Table};
+    use crate::learn::{Silent, TreeSettings};
 
     fn settings() -> TrainSettings {
         let tree = TreeSettings { arity: 2, depth: 3, ..TreeSettings::default() };
@@ -464,9 +277,9 @@ mod tests {
     #[test]
     fn ready_bits_and_a_table_of_them_give_one_circuit() {
         let (bits, labels) = bits();
-        let lent = train(&Training::new(Rows::Bits(bits.view()), &labels), &settings(), &Ignore).unwrap();
+        let lent = train(&Training::new(Rows::Bits(bits.view()), &labels), &settings(), &Silent).unwrap();
         let table = Table::from_bits(bits.clone());
-        let encoded = train(&Training::new(Rows::Raw(table.view()), &labels), &settings(), &Ignore).unwrap();
+        let encoded = train(&Training::new(Rows::Raw(table.view()), &labels), &settings(), &Silent).unwrap();
         assert_eq!(lent.model.circuit(), encoded.model.circuit());
         let said = lent.model.predict_rows(Rows::Bits(bits.view()), 1).unwrap();
         assert_eq!(said, encoded.model.predict(&table, 1).unwrap());
@@ -493,7 +306,7 @@ mod tests {
         let (bits, labels) = bits();
         let training =
             Training { label: Some("kind"), data: "some", ..Training::new(Rows::Bits(bits.view()), &labels) };
-        let model = train(&training, &settings(), &Ignore).unwrap().model;
+        let model = train(&training, &settings(), &Silent).unwrap().model;
         let again = Model::from_bytes(&model.to_bytes()).unwrap();
         assert_eq!(again, model);
         assert_eq!(again.label(), Some("kind"));
@@ -511,14 +324,14 @@ mod tests {
         let chosen = serde_json::json!({"arity": 2, "rounds": 3, "trees": 1});
         let settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
         let training = Training { train: weighted, validation: Some(plain.train), ..plain };
-        let first = train(&training, &settings, &Ignore).unwrap();
+        let first = train(&training, &settings, &Silent).unwrap();
         let trees = |model: &Model| match model.circuit() {
             Circuit::Grove(grove) => grove.trees().len(),
             Circuit::Tree(_) => 0,
         };
         assert_eq!(trees(&first.model), first.grove.unwrap().rounds);
         let more = Training { start: Some(&first.model), ..plain };
-        let more = train(&more, &settings, &Ignore).unwrap();
+        let more = train(&more, &settings, &Silent).unwrap();
         assert_eq!(trees(&more.model), trees(&first.model) + 3);
         assert!(more.report()["grove"]["curve"].is_array());
     }
@@ -542,14 +355,14 @@ mod tests {
         let weights = vec![1.0; 64];
         let weighted = LabelledRows { weights: Some(&weights), ..plain.train };
         let refused =
-            |training: Training<'_>| train(&training, &settings(), &Ignore).unwrap_err().is_setting();
+            |training: Training<'_>| train(&training, &settings(), &Silent).unwrap_err().is_setting();
         assert!(refused(Training { train: weighted, ..plain }));
         assert!(refused(Training { validation: Some(plain.train), ..plain }));
         let three = Labels::new(["a", "b", "c"].map(String::from).to_vec(), vec![0; 64]).unwrap();
         let rows = Training::new(Rows::Bits(bits.view()), &three);
-        assert!(train(&rows, &settings(), &Ignore).unwrap_err().is_data());
+        assert!(train(&rows, &settings(), &Silent).unwrap_err().is_data());
         let short = Labels::new(vec!["no".into(), "yes".into()], vec![0; 63]).unwrap();
         let rows = Training::new(Rows::Bits(bits.view()), &short);
-        assert!(train(&rows, &settings(), &Ignore).unwrap_err().is_data());
+        assert!(train(&rows, &settings(), &Silent).unwrap_err().is_data());
     }
 }

@@ -6,10 +6,10 @@
 use super::levels;
 use super::vector::Vector;
 
-/// Bits after the point of probabilities, gradients and curvatures.
+/// Bits after the point of probabilities, gradients and hessians.
 pub(crate) const POINT: u32 = 24;
 
-/// Sizes of gradients are told apart by their first bits: so many after the highest.
+/// Sizes of gradients differ by their first bits: so many after the highest.
 pub(crate) const FIRST_BITS: u32 = 6;
 
 /// Addresses up to which rows are summed for each address in turn, many at once, and not one by one.
@@ -24,11 +24,11 @@ const LANES: usize = 8;
 /// Factors of a lane, each at most 2^[`POINT`], whose product is far from the largest number there is.
 const FACTORS: usize = 32;
 
-/// Gradient and curvature, summed over the rows of one address.
+/// Gradient and hessian, summed over the rows of one address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sums {
     pub(crate) gradient: i64,
-    pub(crate) curvature: i64,
+    pub(crate) hessian: i64,
 }
 
 impl Sums {
@@ -36,13 +36,13 @@ impl Sums {
     #[inline]
     pub(crate) fn add(&mut self, gradient: i32, weight: i64) {
         self.gradient += i64::from(gradient) * weight;
-        self.curvature += i64::from(curvature(gradient)) * weight;
+        self.hessian += i64::from(hessian(gradient)) * weight;
     }
 
     /// Takes every row so many times.
     pub(crate) fn weigh(&mut self, weight: i64) {
         self.gradient *= weight;
-        self.curvature *= weight;
+        self.hessian *= weight;
     }
 }
 
@@ -81,7 +81,7 @@ fn vote_generic<V: Vector>(
 }
 
 levels! {
-    /// Adds the gradient and curvature of every row to those of its address.
+    /// Adds the gradient and hessian of every row to those of its address.
     fn sum(addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) = sum_generic
 }
 
@@ -91,20 +91,20 @@ fn sum_generic<V: Vector>(addresses: &[u16], gradients: &[i32], sums: &mut [Sums
     let (blocks, rest) = (&addresses[..whole], &addresses[whole..]);
     for (addresses, gradients) in blocks.chunks_exact(BLOCK).zip(gradients.chunks_exact(BLOCK)) {
         let mut here = [0i32; BLOCK];
-        let mut curvatures = [0i32; BLOCK];
+        let mut hessians = [0i32; BLOCK];
         for i in 0..BLOCK {
             here[i] = i32::from(addresses[i]);
-            curvatures[i] = curvature(gradients[i]) as i32;
+            hessians[i] = hessian(gradients[i]) as i32;
         }
         for (address, sums) in sums.iter_mut().enumerate() {
-            let (mut gradient, mut curvature) = (0, 0);
+            let (mut gradient, mut hessian) = (0, 0);
             for i in 0..BLOCK {
                 let mask = -i32::from(here[i] == address as i32);
                 gradient += gradients[i] & mask;
-                curvature += curvatures[i] & mask;
+                hessian += hessians[i] & mask;
             }
             sums.gradient += i64::from(gradient);
-            sums.curvature += i64::from(curvature);
+            sums.hessian += i64::from(hessian);
         }
     }
     for (&address, &gradient) in rest.iter().zip(&gradients[whole..]) {
@@ -114,18 +114,18 @@ fn sum_generic<V: Vector>(addresses: &[u16], gradients: &[i32], sums: &mut [Sums
 
 /// The second derivative of the loss that goes with a gradient.
 #[inline(always)]
-fn curvature(gradient: i32) -> u32 {
+fn hessian(gradient: i32) -> u32 {
     let size = gradient.unsigned_abs();
     ((u64::from(size) * u64::from((1 << POINT) - size)) >> POINT) as u32
 }
 
 levels! {
     /// What rows are drawn by, given their gradients.
-    fn pulls(gradients: &[i32], powers: &[u32], out: &mut [u32]) = pulls_generic
+    fn sampling_weights(gradients: &[i32], powers: &[u32], out: &mut [u32]) = sampling_weights_generic
 }
 
 #[inline(always)]
-fn pulls_generic<V: Vector>(gradients: &[i32], powers: &[u32], out: &mut [u32]) {
+fn sampling_weights_generic<V: Vector>(gradients: &[i32], powers: &[u32], out: &mut [u32]) {
     let rows = out.iter_mut().zip(gradients).map(|(out, gradient)| (out, gradient.abs().min(1 << POINT)));
     let Some(last) = powers.len().checked_sub(1) else {
         rows.for_each(|(out, size)| *out = size as u32);
@@ -203,7 +203,7 @@ mod tests {
                 let size = i64::from(gradient.abs());
                 let sums = &mut sums[address as usize];
                 sums.gradient += i64::from(gradient);
-                sums.curvature += (size * ((1 << POINT) - size)) >> POINT;
+                sums.hessian += (size * ((1 << POINT) - size)) >> POINT;
                 log += (1.0 - size as f64 / f64::from(1 << POINT)).ln();
             }
 
@@ -238,7 +238,7 @@ mod tests {
         for kernels in Level::available().into_iter().filter_map(Kernels::at) {
             let mut sums = [Sums::default(); 2];
             kernels.sum(&[0; 4096], &halves, &mut sums);
-            assert_eq!(sums[0].curvature, 4096 << (POINT - 2));
+            assert_eq!(sums[0].hessian, 4096 << (POINT - 2));
         }
     }
 }

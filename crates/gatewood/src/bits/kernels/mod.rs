@@ -305,7 +305,7 @@ impl Kernels {
         dispatch!(self, boost::vote(addresses, votes, logistic, labels, margins, gradients));
     }
 
-    /// Adds the gradient and the curvature of every row to the sums of its address.
+    /// Adds the gradient and the hessian of every row to the sums of its address.
     ///
     /// # Panics
     /// When there are no sums for an address.
@@ -315,8 +315,8 @@ impl Kernels {
 
     /// Writes what rows are drawn by, given their gradients: the size, but at most one; or, where there are any, the power
     /// for sizes with the same first bits, those of one at place 0.
-    pub(crate) fn pulls(self, gradients: &[i32], powers: &[u32], out: &mut [u32]) {
-        dispatch!(self, boost::pulls(gradients, powers, out));
+    pub(crate) fn sampling_weights(self, gradients: &[i32], powers: &[u32], out: &mut [u32]) {
+        dispatch!(self, boost::sampling_weights(gradients, powers, out));
     }
 
     /// The logarithm of the product of one less the size of each gradient, the same to the last bit at every level.

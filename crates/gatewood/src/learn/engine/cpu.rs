@@ -1,0 +1,315 @@
+//! The engine of this process: rows in memory, threads and SIMD.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::draw::{Weights, draw};
+use super::rows::PackedRows;
+use super::{ColumnOrder, Direction, Draw, Engine, Picks, SamplingPower, Scale, Start, Summand};
+use crate::bits::kernels::{Kernels, Sums};
+use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, Wide, add_votes, in_pieces};
+use crate::learn::objective::{Hessian, Loss, ONE, Objective, WEIGHT_ONE};
+use crate::learn::search::Sample;
+use crate::pool::each_awake;
+use crate::{Error, Result};
+
+/// What a row that the tree was climbed on counts for beside honest rows: one part in so many.
+const CLIMBED_PART: i64 = 4;
+
+/// Rows that are updated at a time: what is known of them stays in the first-level cache.
+const PIECE_ROWS: usize = 1024;
+
+/// Rows that are worth handing to another thread, and how many times one is handed some.
+const PART_ROWS: usize = 4096;
+const PARTS_A_THREAD: usize = 4;
+
+/// How many of some rows a thread has at a time, whole pieces: all where they are not worth sharing.
+fn part_rows(rows: usize) -> usize {
+    let parts = (rows / PART_ROWS).clamp(1, PARTS_A_THREAD * rayon::current_num_threads());
+    rows.div_ceil(parts).next_multiple_of(PIECE_ROWS).max(PIECE_ROWS)
+}
+
+/// Rows in this process.
+#[derive(Debug)]
+pub(crate) struct CpuEngine<'a> {
+    wide: Wide<'a>,
+    pub(super) targets: &'a [u32],
+    /// What each row counts for, in fixed point; empty for one each.
+    weights: Vec<u32>,
+    kernels: Kernels,
+    /// The rows to gather from, with the order of their columns; only for rows that are learned from.
+    pub(super) packed: Option<(&'a ColumnOrder, PackedRows)>,
+}
+
+/// Margins, and what follows from them.
+#[derive(Debug)]
+pub(crate) struct CpuState {
+    objective: Arc<dyn Objective>,
+    /// What each row counts for; empty for one each.
+    weights: Vec<u32>,
+    /// One list a margin.
+    margins: Vec<Vec<i32>>,
+    /// One list a margin.
+    gradients: Vec<Vec<i32>>,
+}
+
+impl<'a> CpuEngine<'a> {
+    /// Rows whose margins are kept, but that are not learned from.
+    pub(crate) fn new(wide: Wide<'a>, targets: &'a [u32], weights: Vec<u32>, kernels: Kernels) -> Self {
+        Self { wide, targets, weights, kernels, packed: None }
+    }
+
+    /// Makes the rows ready to be learned from, by trees that choose from at most `words` words of their columns.
+    pub(crate) fn packed(mut self, order: &'a ColumnOrder, words: usize) -> Result<Self> {
+        self.packed = Some((order, PackedRows::new(self.wide, order, words, self.kernels)?));
+        Ok(self)
+    }
+
+    /// The sampling weights of all rows, given the gradients they are drawn by.
+    pub(super) fn weigh(
+        &self,
+        state: &CpuState,
+        gradients: &[i32],
+        power: &SamplingPower,
+        among: &[bool],
+    ) -> Vec<Weights> {
+        let rows = part_rows(gradients.len());
+        let parts = gradients.chunks(rows).enumerate().map(|(part, gradients)| (part * rows, gradients));
+        each_awake(parts.collect(), |(first, gradients): (usize, &[i32])| {
+            let mut weights = vec![0; gradients.len()];
+            self.kernels.sampling_weights(gradients, power.powers(), &mut weights);
+            if let Some(rows) = state.weights.get(first..) {
+                let weigh = |weight: u32, row: u32| ((u64::from(weight) * u64::from(row)) >> 8) as u32;
+                weights.iter_mut().zip(rows).for_each(|(weight, &row)| *weight = weigh(*weight, row));
+            }
+            let among = among.get(first..).unwrap_or_default();
+            weights.iter_mut().zip(among).for_each(|(weight, &among)| *weight *= u32::from(among));
+            Weights::new(first, weights)
+        })
+    }
+
+    /// The gradients that a tree is learned from.
+    pub(super) fn direction<'s>(
+        &self,
+        state: &'s CpuState,
+        direction: Direction<'_>,
+    ) -> std::borrow::Cow<'s, [i32]> {
+        match direction {
+            Direction::Margin(margin) => state.gradients[margin][..].into(),
+            Direction::Group(inside) => {
+                let mut sums = vec![0i32; self.targets.len()];
+                for (gradients, _) in state.gradients.iter().zip(inside).filter(|(_, inside)| **inside) {
+                    sums.iter_mut().zip(gradients).for_each(|(sum, &gradient)| *sum += gradient);
+                }
+                sums.into()
+            }
+        }
+    }
+
+    /// The sums over some rows, given their part of the gradients, addresses and weights.
+    fn sums(
+        &self,
+        state: &CpuState,
+        next: &Summand<'_, Vec<u16>>,
+        gradients: &[i32],
+        rows: Range<usize>,
+    ) -> Vec<Sums> {
+        let mut sums = vec![Sums::default(); next.count];
+        let addresses = &next.addresses[rows.clone()];
+        let weights = state.weights.get(rows.clone());
+        let climbed = next.climbed.get(rows).unwrap_or_default();
+        let logistic = state.objective.hessian() == Hessian::Logistic;
+        if logistic && weights.is_none() && climbed.is_empty() {
+            self.kernels.sum(addresses, gradients, &mut sums);
+            sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
+            return sums;
+        }
+        for (i, (&gradient, &address)) in gradients.iter().zip(addresses).enumerate() {
+            let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
+            let weight = weight / if climbed.get(i) == Some(&true) { CLIMBED_PART } else { 1 };
+            let sums = &mut sums[usize::from(address)];
+            if logistic {
+                sums.add(gradient, weight);
+            } else {
+                sums.gradient += i64::from(gradient) * weight;
+                sums.hessian += i64::from(ONE) * weight;
+            }
+        }
+        sums
+    }
+
+    fn chunks<'s>(&self, state: &'s CpuState, rows: Range<usize>) -> [Vec<&'s [i32]>; 2] {
+        [&state.margins, &state.gradients].map(|lists| lists.iter().map(|list| &list[rows.clone()]).collect())
+    }
+}
+
+/// Adds up what was summed over some rows and over others.
+pub(super) fn add_sums(sums: Option<Vec<Sums>>, others: Option<Vec<Sums>>) -> Option<Vec<Sums>> {
+    let (mut sums, others) = match (sums, others) {
+        (Some(sums), Some(others)) => (sums, others),
+        (sums, others) => return sums.or(others),
+    };
+    for (sum, other) in sums.iter_mut().zip(others) {
+        sum.gradient += other.gradient;
+        sum.hessian += other.hessian;
+    }
+    Some(sums)
+}
+
+impl Engine for CpuEngine<'_> {
+    type State = CpuState;
+    type Addresses = Vec<u16>;
+
+    fn rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn targets(&self) -> Result<Vec<u32>> {
+        Ok(self.targets.to_vec())
+    }
+
+    fn totals(&self, objective: &dyn Objective) -> Result<Vec<i64>> {
+        Ok(objective.totals(self.targets, &self.weights))
+    }
+
+    fn begin(&self, start: &Start<'_>) -> Result<CpuState> {
+        let rows = self.rows();
+        crate::memory::check(rows.saturating_mul(8 * start.bias.len()))?;
+        let weights = match start.held_out {
+            None => self.weights.clone(),
+            Some(held_out) => {
+                let weight = |row: usize| *self.weights.get(row).unwrap_or(&WEIGHT_ONE);
+                let weight = |(row, &held): (usize, &bool)| if held { 0 } else { weight(row) };
+                held_out.iter().enumerate().map(weight).collect()
+            }
+        };
+        let margins = start.bias.iter().map(|&bias| vec![bias; rows]).collect();
+        let gradients = start.bias.iter().map(|_| vec![0; rows]).collect();
+        let mut state = CpuState { objective: start.objective.clone(), weights, margins, gradients };
+        for tree in start.trees {
+            let addresses = self.address(&state, tree)?;
+            self.shift(&mut state, tree, &addresses)?;
+        }
+        self.update(&mut state, &[])?;
+        Ok(state)
+    }
+
+    fn draw(&self, state: &CpuState, by: &Draw<'_>) -> Result<Picks> {
+        let gradients = self.direction(state, by.direction);
+        Ok(draw(self.weigh(state, &gradients, by.power, by.among), &gradients, by.size, by.start))
+    }
+
+    fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample> {
+        let Some((order, rows)) = &self.packed else {
+            return Err(Error::data("rows that were not packed cannot be learned from"));
+        };
+        Sample::gather(rows, order, words, picks, self.kernels)
+    }
+
+    fn address(&self, _: &CpuState, tree: &VoteTree) -> Result<Vec<u16>> {
+        let mut addresses = vec![0u16; self.rows()];
+        addresses.par_chunks_mut(CHUNK_ROWS).enumerate().for_each_init(
+            Scratch::default,
+            |scratch, (chunk, addresses)| {
+                tree.addresses(self.wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
+            },
+        );
+        Ok(addresses)
+    }
+
+    fn sum(&self, state: &CpuState, what: &Summand<'_, Vec<u16>>) -> Result<Vec<Sums>> {
+        let gradients = state.gradients[what.margin].par_chunks(CHUNK_ROWS).enumerate();
+        let sums = gradients.map(|(chunk, gradients)| {
+            let start = chunk * CHUNK_ROWS;
+            Some(self.sums(state, what, gradients, start..start + gradients.len()))
+        });
+        Ok(sums.reduce(|| None, add_sums).unwrap_or_default())
+    }
+
+    fn update(&self, state: &mut CpuState, trees: &[(&VoteTree, &Vec<u16>)]) -> Result<()> {
+        let objective = &state.objective;
+        let pieces = in_pieces(&mut state.margins, PIECE_ROWS).into_par_iter();
+        let pieces = pieces.zip(in_pieces(&mut state.gradients, PIECE_ROWS));
+        let pieces = pieces.zip(self.targets.par_chunks(PIECE_ROWS)).enumerate();
+        pieces.for_each(|(piece, ((mut margins, mut gradients), targets))| {
+            let rows = piece * PIECE_ROWS..piece * PIECE_ROWS + targets.len();
+            for &(tree, addresses) in trees {
+                add_votes(tree, &addresses[rows.clone()], &mut margins);
+            }
+            let margins: Vec<&[i32]> = margins.iter().map(|margins| &**margins).collect();
+            objective.gradients(&margins, targets, &mut gradients);
+        });
+        Ok(())
+    }
+
+    fn update_and_sum(
+        &self,
+        state: &mut CpuState,
+        tree: Option<(&VoteTree, &Vec<u16>)>,
+        next: Option<&Summand<'_, Vec<u16>>>,
+    ) -> Result<Vec<Sums>> {
+        let rows = part_rows(self.rows());
+        let [mut margins, mut gradients] =
+            [&mut state.margins[0], &mut state.gradients[0]].map(std::mem::take);
+        let reading = &*state;
+        let both = margins.chunks_mut(rows).zip(gradients.chunks_mut(rows));
+        let parts = both.enumerate().map(|(part, both)| (part * rows, both)).collect();
+        let sums = each_awake(parts, |(start, (margins, gradients)): (usize, (&mut [i32], &mut [i32]))| {
+            let mut sums = None;
+            let pieces = margins.chunks_mut(PIECE_ROWS).zip(gradients.chunks_mut(PIECE_ROWS));
+            for (first, (margins, gradients)) in (start..).step_by(PIECE_ROWS).zip(pieces) {
+                let rows = first..first + margins.len();
+                if let Some((tree, addresses)) = tree {
+                    let (addresses, targets) = (&addresses[rows.clone()], &self.targets[rows.clone()]);
+                    let objective = &reading.objective;
+                    objective.update(self.kernels, tree.votes(), addresses, targets, margins, gradients);
+                }
+                if let Some(next) = next {
+                    sums = add_sums(sums, Some(self.sums(reading, next, gradients, rows)));
+                }
+            }
+            sums
+        });
+        (state.margins[0], state.gradients[0]) = (margins, gradients);
+        Ok(sums.into_iter().fold(None, add_sums).unwrap_or_default())
+    }
+
+    fn shift(&self, state: &mut CpuState, tree: &VoteTree, addresses: &Vec<u16>) -> Result<()> {
+        let pieces = in_pieces(&mut state.margins, CHUNK_ROWS).into_par_iter();
+        let pieces = pieces.zip(addresses.par_chunks(CHUNK_ROWS));
+        pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
+        Ok(())
+    }
+
+    fn loss(&self, state: &CpuState) -> Result<Loss> {
+        let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
+        let loss = |(chunk, targets): (usize, &[u32])| {
+            let [margins, gradients] =
+                self.chunks(state, chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + targets.len());
+            state.objective.loss(self.kernels, &margins, &gradients, targets)
+        };
+        Ok(chunks.map(loss).reduce(Loss::default, Loss::and))
+    }
+
+    fn scaled_loss(&self, state: &CpuState, among: Option<&[bool]>, scale: &Scale) -> Result<[i128; 3]> {
+        let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
+        let sums = chunks.map(|(chunk, targets)| {
+            let mut sums = [0i128; 3];
+            let mut margins = vec![0; state.margins.len()];
+            for (row, &target) in (chunk * CHUNK_ROWS..).zip(targets) {
+                if among.is_none_or(|among| among[row]) {
+                    margins.iter_mut().zip(&state.margins).for_each(|(to, from)| *to = from[row]);
+                    let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);
+                    for (sum, term) in sums.iter_mut().zip(terms) {
+                        *sum += (term * (1u64 << 32) as f64) as i128;
+                    }
+                }
+            }
+            sums
+        });
+        let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|i| a[i] + b[i]);
+        Ok(sums.reduce(|| [0; 3], add))
+    }
+}

@@ -1,0 +1,183 @@
+//! Engines: where rows live, and who does the phases of a round on them.
+//!
+//! A round has six phases. Each takes integers and gives integers, so every engine learns the same grove bit for bit:
+//!
+//! 1. **weigh**: gradients become sampling weights ([`Engine::draw`]);
+//! 2. **draw**: rows are picked by these weights, by position and seed ([`Engine::draw`]);
+//! 3. **gather**: the bits of the picked rows become a [`Sample`] ([`Engine::gather`]);
+//! 4. **search**: hill climbing on the sample, the same for every engine ([`super::search`]);
+//! 5. **sum**: gradient and hessian by root address ([`Engine::address`], [`Engine::sum`]);
+//! 6. **update**: votes, margins, gradients and loss ([`Engine::update`], [`Engine::loss`]).
+//!
+//! - [`Engine`]: the seam. [`CpuEngine`]: rows in this process, threads and SIMD.
+//! - [`ColumnOrder`]: the order in which columns are packed into words of rows.
+
+mod cpu;
+mod draw;
+#[cfg(test)]
+pub(super) mod parts;
+mod rows;
+
+use std::sync::Arc;
+
+pub(crate) use cpu::CpuEngine;
+pub(crate) use draw::SamplingPower;
+
+use super::objective::{Loss, Objective};
+use super::search::Sample;
+use crate::Result;
+use crate::bits::kernels::Sums;
+use crate::bits::{WORD_BITS, words_for};
+use crate::circuit::VoteTree;
+use crate::random::{Purpose, Stream};
+
+/// Where rows live, and who does the phases of a round on them.
+pub(crate) trait Engine: Sync {
+    /// The margins and gradients of all rows during one fit.
+    type State: Send + Sync;
+    /// The root address of every row in one tree.
+    type Addresses: Send + Sync;
+
+    /// Number of rows.
+    fn rows(&self) -> usize;
+
+    /// The target of every row.
+    fn targets(&self) -> Result<Vec<u32>>;
+
+    /// What an objective needs to know of all rows to say where margins start.
+    fn totals(&self, objective: &dyn Objective) -> Result<Vec<i64>>;
+
+    /// The state before the first round.
+    fn begin(&self, start: &Start<'_>) -> Result<Self::State>;
+
+    /// Weighs all rows and draws some: those whose gradient is zero or less, and those above. Both lists ascend.
+    fn draw(&self, state: &Self::State, draw: &Draw<'_>) -> Result<Picks>;
+
+    /// The bits of picked rows, of the columns in some words.
+    fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample>;
+
+    /// The root address of every row.
+    fn address(&self, state: &Self::State, tree: &VoteTree) -> Result<Self::Addresses>;
+
+    /// Gradient and hessian of one margin, summed over the rows of each root address.
+    fn sum(&self, state: &Self::State, what: &Summand<'_, Self::Addresses>) -> Result<Vec<Sums>>;
+
+    /// Adds the votes of trees to the margins and brings the gradients up to date; without trees, only that.
+    fn update(&self, state: &mut Self::State, trees: &[(&VoteTree, &Self::Addresses)]) -> Result<()>;
+
+    /// For one margin: [`Engine::update`] by a tree, then [`Engine::sum`] for the next, while the rows are at hand.
+    fn update_and_sum(
+        &self,
+        state: &mut Self::State,
+        tree: Option<(&VoteTree, &Self::Addresses)>,
+        next: Option<&Summand<'_, Self::Addresses>>,
+    ) -> Result<Vec<Sums>> {
+        self.update(state, tree.as_slice())?;
+        next.map_or_else(|| Ok(Vec::new()), |next| self.sum(state, next))
+    }
+
+    /// Adds the votes of a tree to the margins and leaves the gradients as they are.
+    fn shift(&self, state: &mut Self::State, tree: &VoteTree, addresses: &Self::Addresses) -> Result<()>;
+
+    /// The loss of all rows.
+    fn loss(&self, state: &Self::State) -> Result<Loss>;
+
+    /// The sums of [`Objective::scaled`] over rows, all or those of `among`, in units of 2^-32.
+    fn scaled_loss(&self, state: &Self::State, among: Option<&[bool]>, scale: &Scale) -> Result<[i128; 3]>;
+}
+
+/// How margins are scaled before their loss is taken.
+pub(crate) struct Scale {
+    /// What margins are multiplied by.
+    pub(crate) factor: f64,
+    /// The weight of one more row without a known target.
+    pub(crate) doubt: f64,
+}
+
+/// What a fit starts from.
+#[derive(Clone, Copy)]
+pub(crate) struct Start<'a> {
+    pub(crate) objective: &'a Arc<dyn Objective>,
+    /// The margins of a row before any tree.
+    pub(crate) bias: &'a [i32],
+    /// Trees whose votes are added first.
+    pub(crate) trees: &'a [VoteTree],
+    /// Rows that are not learned from: their margins are kept up to date, but their weight is zero.
+    pub(crate) held_out: Option<&'a [bool]>,
+}
+
+/// Rows of a sample: those of the lower and those of the upper side. A row may stand there more than once.
+pub(crate) type Picks = [Vec<u32>; 2];
+
+/// Which gradients a tree is learned from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Direction<'a> {
+    /// That of one margin.
+    Margin(usize),
+    /// The sum of those of some margins.
+    Group(&'a [bool]),
+}
+
+/// How rows are drawn.
+pub(crate) struct Draw<'a> {
+    pub(crate) direction: Direction<'a>,
+    /// What the sizes of gradients become before rows are drawn by them.
+    pub(crate) power: &'a SamplingPower,
+    /// Rows that may be drawn; empty for all.
+    pub(crate) among: &'a [bool],
+    /// How many to draw.
+    pub(crate) size: usize,
+    /// 64 random bits.
+    pub(crate) start: u64,
+}
+
+/// A tree whose addresses gradients are summed over.
+pub(crate) struct Summand<'a, A> {
+    pub(crate) margin: usize,
+    pub(crate) addresses: &'a A,
+    /// How many addresses the root has.
+    pub(crate) count: usize,
+    /// Rows that the tree was climbed on, where others were kept honest; they count for less. Else empty.
+    pub(crate) climbed: &'a [bool],
+}
+
+/// The order in which columns are packed into words of rows: random, so that the columns of a word are a random choice.
+#[derive(Debug)]
+pub(crate) struct ColumnOrder(Vec<u32>);
+
+impl ColumnOrder {
+    pub(crate) fn new(columns: usize, seed: u64) -> Self {
+        let mut order: Vec<u32> = (0..columns as u32).collect();
+        Stream::new(seed, Purpose::Leaves, 0).shuffle(&mut order);
+        Self(order)
+    }
+
+    /// The column at each position.
+    pub(crate) fn columns(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// Words of a row.
+    pub(crate) fn words(&self) -> usize {
+        words_for(self.0.len())
+    }
+
+    /// The columns of a word.
+    pub(crate) fn word(&self, word: u32) -> &[u32] {
+        let first = word as usize * WORD_BITS;
+        &self.0[first..self.0.len().min(first + WORD_BITS)]
+    }
+
+    /// The words that a tree may choose from: all, or `wanted` at random where there are more.
+    pub(crate) fn choose(&self, wanted: usize, stream: &mut Stream) -> Vec<u32> {
+        let mut words: Vec<u32> = (0..self.words() as u32).collect();
+        if wanted < words.len() {
+            for chosen in 0..wanted {
+                let other = chosen + stream.below((words.len() - chosen) as u32) as usize;
+                words.swap(chosen, other);
+            }
+            words.truncate(wanted);
+        }
+        words
+    }
+}

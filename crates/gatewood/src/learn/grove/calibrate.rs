@@ -1,0 +1,40 @@
+//! How far margins are to be trusted, measured on rows that were not learned from.
+
+use crate::Result;
+use crate::learn::engine::{Engine, Scale};
+
+/// The loss of held-out rows when all margins are multiplied by the factor that suits them best.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Calibrated {
+    pub(super) loss: f64,
+    /// What one vote is worth then, as a multiple of what it was worth while learning.
+    pub(super) factor: f64,
+}
+
+/// The factors there can be.
+const FACTORS: (f64, f64) = (0.02, 50.0);
+
+/// Newton steps towards the best factor; each starts where the last one ended.
+const STEPS: usize = 3;
+
+/// Finds the factor that suits rows best, all or those of `among`, from a first guess.
+pub(super) fn calibrate<E: Engine>(
+    engine: &E,
+    state: &E::State,
+    among: Option<&[bool]>,
+    guess: f64,
+) -> Result<Calibrated> {
+    let rows = among.map_or(engine.rows(), |among| among.iter().filter(|among| **among).count()) as f64;
+    let derivatives = |factor: f64| -> Result<[f64; 3]> {
+        let sums = engine.scaled_loss(state, among, &Scale { factor, doubt: 1.0 / (rows + 1.0) })?;
+        Ok(sums.map(|sum| sum as f64 / (1u64 << 32) as f64 / rows.max(1.0)))
+    };
+    let mut factor = guess;
+    for _ in 0..STEPS {
+        let [_, slope, bend] = derivatives(factor)?;
+        // The loss is convex in the factor; far from the best one, steps are kept short.
+        let step = if bend > 0.0 { -slope / bend } else { 0.0 };
+        factor = (factor + step.clamp(-factor / 2.0, factor)).clamp(FACTORS.0, FACTORS.1);
+    }
+    Ok(Calibrated { loss: derivatives(factor)?[0], factor })
+}

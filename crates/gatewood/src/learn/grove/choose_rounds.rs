@@ -1,0 +1,199 @@
+//! Choosing the number of rounds, and whether to prune, by what held-out rows say.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::calibrate::{Calibrated, calibrate};
+use super::fit::Setup;
+use super::prune::prune;
+use super::round::Growing;
+use super::settings::GrovePlan;
+use super::time_limit::Clock;
+use crate::Result;
+use crate::learn::Tracker;
+use crate::learn::engine::Engine;
+use crate::random::{Purpose, Stream};
+
+/// Parts the rows are split into; each part is held out in turn, as many as the plan has folds.
+pub(crate) const PARTS: u32 = 5;
+
+/// Rounds without improvement after which a fold ends: such a part of those there were, and no fewer than make so many
+/// trees. Several folds may end sooner, since their losses are added up.
+const PATIENCE: [(usize, usize); 2] = [(4, 60), (6, 40)];
+
+/// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
+const BETTER: (f64, f64) = (0.001, 0.0002);
+
+/// A judging of the held-out rows every so many rounds, and one round more for every so many done.
+const EVERY: usize = 5;
+const SPREAD: usize = 20;
+
+/// What held-out rows call for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Chosen {
+    pub(super) rounds: usize,
+    /// What a vote is worth then, as a multiple of what it is worth while learning.
+    pub(super) factor: f64,
+    /// The loss of the folds then.
+    pub(super) loss: f64,
+}
+
+/// Chooses the rounds whose loss on held-out rows is least, while `grow` learns from all rows.
+///
+/// Folds and `grow` are begun in this order as threads are free, and `grow` is told what is chosen as soon as the folds
+/// have ended. Where there are threads for all, it need not wait for them: it takes about as many rounds as they do.
+/// Where not, those that others wait for have their part of the time.
+///
+/// Margins grow more certain than they are right with every round, while the classes they tell go on getting better. So
+/// the loss is that of margins scaled to suit the held-out rows.
+pub(super) fn choose_while<E: Engine, T: Send>(
+    setup: &Setup<'_, E>,
+    plan: &GrovePlan,
+    clock: Clock,
+    tracker: &Tracker<'_>,
+    grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
+) -> Result<(Chosen, T)> {
+    let parts = &parts(setup, plan.seed)?;
+    let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.cv_folds];
+    let (chosen, mut grown) = (&OnceLock::new(), None);
+    let threads = rayon::current_num_threads();
+    let turns = (plan.cv_folds + 1).div_ceil(threads);
+    rayon::scope_fifo(|scope| {
+        for (fold, this) in judged.iter().enumerate() {
+            let clock = clock.part((fold / threads + 1) as f64 / turns as f64);
+            scope.spawn_fifo(move |_| {
+                this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, clock, tracker));
+                let all = judged.iter().map(|judged| judged.get()?.as_ref().ok());
+                if let Some(folds) = all.collect::<Option<Vec<&Vec<Calibrated>>>>() {
+                    chosen.get_or_init(|| least_loss(&folds, plan));
+                }
+            });
+        }
+        scope.spawn_fifo(|_| grown = Some(grow(chosen)));
+    });
+    if let Some(error) = judged.iter().find_map(|judged| judged.get()?.as_ref().err()) {
+        return Err(error.clone());
+    }
+    match (chosen.get(), grown) {
+        (Some(&chosen), Some(grown)) => Ok((chosen, grown?)),
+        _ => unreachable!("the scope waits for all it began"),
+    }
+}
+
+/// The rounds at which the loss of all folds is least.
+fn least_loss(folds: &[&Vec<Calibrated>], plan: &GrovePlan) -> Chosen {
+    let (mut least, mut rounds, mut factor) = (f64::INFINITY, 1, 1.0);
+    let longest = folds.iter().map(|judged| judged.len()).max().unwrap_or(0);
+    for (judging, round) in judgings().take(longest).enumerate() {
+        // A fold that ended early stays where it was.
+        let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
+        let loss: f64 = folds.iter().map(|judged| at(judged).loss).sum();
+        if loss < least {
+            let factors: f64 = folds.iter().map(|judged| at(judged).factor).sum();
+            (least, rounds, factor) = (loss, round, factors / folds.len() as f64);
+        }
+    }
+    // The folds learn from all parts but one; all rows bear so many rounds more.
+    let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
+    Chosen { rounds: rounds.min(plan.rounds), factor, loss: least / folds.len() as f64 }
+}
+
+/// The rounds after which held-out rows are judged.
+fn judgings() -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(EVERY), |&round| Some(round + EVERY + round / SPREAD))
+}
+
+/// The part each row belongs to, classes spread evenly.
+fn parts<E: Engine>(setup: &Setup<'_, E>, seed: u64) -> Result<Vec<u32>> {
+    let (targets, objective) = (setup.engine.targets()?, setup.objective());
+    let mut order: Vec<usize> = (0..targets.len()).collect();
+    Stream::new(seed, Purpose::Split, 0).shuffle(&mut order);
+    let mut next: HashMap<u32, u32> = HashMap::new();
+    let mut parts = vec![0; targets.len()];
+    for row in order {
+        let next = next.entry(objective.stratum(targets[row])).or_default();
+        parts[row] = *next % PARTS;
+        *next += 1;
+    }
+    Ok(parts)
+}
+
+/// Which rows are held out when one part is.
+fn held_out(parts: &[u32], fold: u32) -> Vec<bool> {
+    parts.iter().map(|&part| part == fold).collect()
+}
+
+/// What held-out rows say of learning from the others, after each round of judging.
+fn judge_fold<E: Engine>(
+    setup: &Setup<'_, E>,
+    plan: GrovePlan,
+    parts: &[u32],
+    fold: u32,
+    clock: Clock,
+    tracker: &Tracker<'_>,
+) -> Result<Vec<Calibrated>> {
+    let grower = setup.grower(plan);
+    let held_out = held_out(parts, fold);
+    let mut growing = setup.begin(&grower, Some(&held_out))?;
+    let (part, trees) = PATIENCE[usize::from(grower.plan.cv_folds > 1)];
+    let fewest = trees.div_ceil(grower.plan.trees_per_round);
+    let mut judged = Vec::new();
+    let mut best = (f64::INFINITY, 0);
+    let mut gates = setup.gates();
+    let mut judgings = judgings().peekable();
+    let mut factor = 1.0;
+    for round in 1..=grower.plan.rounds {
+        let room = grower.room(&gates);
+        let grown = grower.round(setup.first_round(&grower.plan) + round - 1, &mut growing, room)?;
+        tracker.check()?;
+        grown.iter().for_each(|tree| gates.add(tree));
+        let done = grown.is_empty() || round == grower.plan.rounds || clock.is_over();
+        if judgings.next_if_eq(&round).is_some() || done {
+            let now = calibrate(setup.engine, &growing.rows, Some(&held_out), factor)?;
+            factor = now.factor;
+            judged.push(now);
+            if now.loss < best.0 * (1.0 - BETTER.0) - BETTER.1 {
+                best = (now.loss, round);
+            }
+        }
+        if done || round - best.1 > fewest.max(best.1 / part) {
+            break;
+        }
+    }
+    Ok(judged)
+}
+
+/// Whether a grove of so many rounds, pruned to so many gates, tells held-out rows better than one that stopped there.
+///
+/// Trees that are grown after all is learned fit noise, and pruning keeps some of them.
+pub(super) fn pruning_pays<E: Engine>(
+    setup: &Setup<'_, E>,
+    plan: &GrovePlan,
+    rounds: usize,
+    most: usize,
+    tracker: &Tracker<'_>,
+) -> Result<bool> {
+    let held_out = held_out(&parts(setup, plan.seed)?, 0);
+    let grower = setup.grower(plan.clone());
+    let mut growing = setup.begin(&grower, Some(&held_out))?;
+    let loss = |growing: &Growing<E>| -> Result<f64> {
+        let judge = |factor| calibrate(setup.engine, &growing.rows, Some(&held_out), factor);
+        Ok(judge(judge(1.0)?.factor)?.loss)
+    };
+    let mut trees = setup.trees.clone();
+    let mut gates = setup.gates();
+    let mut stopped = f64::INFINITY;
+    for round in 0..rounds {
+        let grown = grower.round(setup.first_round(plan) + round, &mut growing, grower.room(&gates))?;
+        tracker.advance(1)?;
+        let before = gates.total();
+        grown.iter().for_each(|tree| gates.add(tree));
+        trees.extend(grown);
+        let now = gates.total();
+        if now <= most && now + (now - before) > most {
+            stopped = loss(&growing)?;
+        }
+    }
+    prune(&grower, &mut growing.rows, &mut trees, most)?;
+    Ok(loss(&growing)? < stopped)
+}

@@ -1,0 +1,278 @@
+//! The settings of a grove, and what they come to for given data.
+
+use serde::{Deserialize, Serialize};
+
+use super::PARTS;
+use crate::circuit::MAX_ARITY;
+use crate::learn::defaults::{case_of, sample_rows};
+use crate::learn::search::MAX_CANDIDATES_ARITY;
+use crate::learn::{DataKind, Profile};
+use crate::{Error, Result};
+
+/// The settings of a grove. What is left at `None` is chosen from the size of the data by [`GroveSettings::resolve`].
+///
+/// ```
+/// use gatewood::learn::{GroveSettings, Profile};
+/// let settings = GroveSettings { rounds: Some(100), ..GroveSettings::default() };
+/// let plan = settings.resolve(&Profile::of_bits(2_276, 784, 2))?;
+/// assert_eq!(plan.rounds, 100);
+/// assert_eq!(plan.arities.len(), 2);
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct GroveSettings {
+    /// Inputs of every gate.
+    pub arity: Option<usize>,
+    /// Inputs of the root, where they are other than those of the gates below it.
+    pub root_arity: Option<usize>,
+    /// Gates from a leaf to the root, both included: 1 to 3.
+    pub depth: Option<usize>,
+    /// Trials of hill climbing for each tree.
+    pub climb: Option<u32>,
+    /// Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
+    /// Two classes that are easy to tell apart: the others learn better without.
+    #[serde(alias = "screen")]
+    pub candidates: Option<u32>,
+    /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees_per_round`] for two classes.
+    #[serde(alias = "n_estimators")]
+    pub rounds: Option<usize>,
+    /// Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
+    /// Not used where there are validation rows.
+    #[serde(alias = "folds")]
+    pub cv_folds: Option<usize>,
+    /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
+    #[serde(alias = "trees")]
+    pub trees_per_round: Option<usize>,
+    /// Part of a Newton step that a tree takes.
+    pub learning_rate: Option<f64>,
+    /// Rows a tree is climbed on, drawn in proportion to their gradient.
+    #[serde(alias = "sample")]
+    pub sample_rows: Option<usize>,
+    /// The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told worst.
+    /// Of two classes only those that are easy to tell apart: the others are drawn by the gradient itself.
+    #[serde(alias = "focus")]
+    pub sampling_power: Option<f64>,
+    /// Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
+    /// flatters the rows it saw.
+    #[serde(alias = "apart")]
+    pub honest_fraction: Option<f64>,
+    /// Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
+    /// evenly.
+    #[serde(alias = "habit")]
+    pub feature_reuse: Option<f64>,
+    /// Rows of no opinion that are added to every root address before it votes.
+    #[serde(alias = "damping")]
+    pub reg_lambda: Option<f64>,
+    /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
+    pub vote_bits: Option<u32>,
+    /// Rounds without improvement on the validation rows after which learning stops.
+    #[serde(alias = "patience")]
+    pub early_stopping_rounds: Option<usize>,
+    /// Whether the trees of a many-class grove vote on all classes, instead of one each.
+    #[serde(alias = "shared")]
+    pub shared_trees: Option<bool>,
+    /// What a row of each class counts for; empty for one each.
+    pub class_weights: Vec<f64>,
+    /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
+    /// matter least are dropped, if rows held out say that this is better than to stop.
+    pub max_gates: Option<usize>,
+    /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. [`train`](crate::model::train) makes the
+    /// spans; who calls [`fit_grove`](super::fit_grove) brings them along.
+    pub spans: Option<usize>,
+    /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
+    /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
+    /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
+    /// grove then depends on the machine.
+    #[serde(alias = "budget_seconds")]
+    pub time_limit: Option<f64>,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// Threads to use, 0 for one a core; the grove does not depend on it.
+    #[serde(skip)]
+    pub threads: usize,
+}
+
+/// The settings of a grove with nothing left open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GrovePlan {
+    /// The case of data whose defaults were taken.
+    pub defaults: String,
+    /// Inputs of the gates of each level, the bottom first and the root last.
+    pub arities: Vec<usize>,
+    /// Trials of hill climbing for each tree.
+    pub climb: u32,
+    /// Columns screened for each trial.
+    pub candidates: u32,
+    /// Rounds of boosting; where they are to be chosen, the most there can be.
+    pub rounds: usize,
+    /// Rounds where the first ones tell nearly all rows rightly and the number was not given.
+    pub easy_rounds: usize,
+    /// Parts of the rows that are held out in turn to choose the rounds; 0 where they are given.
+    pub cv_folds: usize,
+    /// Trees of a round that learn side by side.
+    pub trees_per_round: usize,
+    /// Part of a Newton step that a tree takes.
+    pub learning_rate: f64,
+    /// Rows a tree is climbed on.
+    pub sample_rows: usize,
+    /// The power of their gradient that rows are drawn by.
+    pub sampling_power: f64,
+    /// Part of the rows that a tree is not climbed on.
+    pub honest_fraction: f64,
+    /// Part of the columns tried that are drawn by how often they were read.
+    pub feature_reuse: f64,
+    /// Rows of no opinion at every root address.
+    pub reg_lambda: f64,
+    /// Bits of a vote.
+    pub vote_bits: u32,
+    /// Rounds without improvement after which learning stops.
+    pub early_stopping_rounds: Option<usize>,
+    /// Whether trees vote on all classes.
+    pub shared_trees: bool,
+    /// Gates the grove may have at the most.
+    pub max_gates: Option<usize>,
+    /// Seconds of learning.
+    pub time_limit: Option<f64>,
+    /// Where all randomness comes from.
+    pub seed: u64,
+}
+
+impl GrovePlan {
+    /// Gates of each tree, its root included; spans come on top.
+    pub fn gates_a_tree(&self) -> usize {
+        (1..=self.arities.len()).map(|level| self.arities[level..].iter().product::<usize>()).sum()
+    }
+}
+
+impl GroveSettings {
+    /// Chooses what is left open by what the data is like.
+    ///
+    /// # Errors
+    /// Names the setting that is out of range.
+    pub fn resolve(&self, data: &Profile) -> Result<GrovePlan> {
+        let Profile { rows, classes, .. } = *data;
+        let two = classes == 2;
+        let case = case_of(data);
+        let defaults = &case.defaults;
+        let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
+        let few_gates =
+            two && data.kind == DataKind::Image && self.max_gates.is_some_and(|most| most < FEW_GATES);
+        let arity = self.arity.unwrap_or(if few_gates { 6 } else { defaults.arities[0] });
+        let depth = self.depth.unwrap_or(2);
+        let between = |name: &str, value: usize, low: usize, high: usize| match value {
+            value if (low..=high).contains(&value) => Ok(value),
+            _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
+        };
+        between("arity", arity, 1, MAX_ARITY)?;
+        between("depth", depth, 1, 3)?;
+        let root_arity = between(
+            "root_arity",
+            self.root_arity.unwrap_or(if given { arity } else { defaults.arities[1] }),
+            1,
+            MAX_ARITY,
+        )?;
+        let mut arities = vec![arity; depth];
+        arities[depth - 1] = root_arity;
+        if arities.iter().product::<usize>() > 4096 {
+            return Err(Error::setting(format!(
+                "trees of arities {arities:?} have more than 4096 leaves each"
+            )));
+        }
+        let learning_rate = self.learning_rate.unwrap_or(defaults.learning_rate);
+        if !(learning_rate > 0.0 && learning_rate <= 1.0) {
+            return Err(Error::setting(format!(
+                "learning_rate {learning_rate} is not above 0 and at most 1"
+            )));
+        }
+        let within = |name: &str, value: f64, low: f64, high: f64| match value {
+            value if (low..=high).contains(&value) => Ok(value),
+            _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
+        };
+        if !self.class_weights.is_empty() && self.class_weights.len() != classes {
+            return Err(Error::setting(format!(
+                "{} class weights for {classes} classes",
+                self.class_weights.len()
+            )));
+        }
+        if let Some(weight) = self.class_weights.iter().find(|weight| !(0.0..=1e6).contains(*weight)) {
+            return Err(Error::setting(format!("class weight {weight} is not between 0 and a million")));
+        }
+        if let Some(seconds) = self.time_limit.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
+            return Err(Error::setting(format!("time_limit {seconds} is not above zero")));
+        }
+        if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
+            return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));
+        }
+        let vote_bits = self.vote_bits.unwrap_or(8);
+        between("vote_bits", vote_bits as usize, 1, 16)?;
+        let chosen = self.rounds.is_none();
+        let cv_folds = match self.cv_folds {
+            _ if !chosen => 0,
+            Some(folds) => between("cv_folds", folds, 0, PARTS as usize)?,
+            None => defaults.cv_folds,
+        };
+        let most = if chosen && cv_folds == 0 { defaults.rounds } else { defaults.most_rounds };
+        let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
+        let shared_trees = self.shared_trees.unwrap_or(false) && !two;
+        Ok(GrovePlan {
+            defaults: case.name.to_owned(),
+            climb: self.climb.unwrap_or(defaults.climb),
+            candidates: match between(
+                "candidates",
+                self.candidates.unwrap_or(defaults.candidates) as usize,
+                1,
+                1024,
+            )? {
+                candidates if two && arities[0] <= MAX_CANDIDATES_ARITY => candidates as u32,
+                _ => 1,
+            },
+            arities,
+            rounds,
+            easy_rounds: if chosen && cv_folds == 0 { rounds.min(defaults.easy_rounds) } else { rounds },
+            cv_folds,
+            trees_per_round: between(
+                "trees_per_round",
+                self.trees_per_round.unwrap_or(if shared_trees { 2 } else { defaults.trees_per_round }),
+                1,
+                256,
+            )?,
+            learning_rate,
+            sample_rows: between(
+                "sample_rows",
+                self.sample_rows.unwrap_or(sample_rows(rows, defaults.sample_rows)),
+                16,
+                1 << 24,
+            )?,
+            sampling_power: within(
+                "sampling_power",
+                self.sampling_power.unwrap_or(defaults.sampling_power),
+                1.0,
+                2.0,
+            )?,
+            honest_fraction: within(
+                "honest_fraction",
+                self.honest_fraction.unwrap_or(defaults.honest_fraction),
+                0.0,
+                0.9,
+            )?,
+            feature_reuse: within(
+                "feature_reuse",
+                self.feature_reuse.unwrap_or(defaults.feature_reuse),
+                0.0,
+                1.0,
+            )?,
+            reg_lambda: within("reg_lambda", self.reg_lambda.unwrap_or(defaults.reg_lambda), 0.0, 1e6)?,
+            vote_bits,
+            early_stopping_rounds: self.early_stopping_rounds,
+            shared_trees,
+            max_gates: self.max_gates,
+            time_limit: self.time_limit,
+            seed: self.seed,
+        })
+    }
+}
+
+/// Gates up to which those of an image are better wide ones of trees than spans.
+pub(crate) const FEW_GATES: usize = 200;

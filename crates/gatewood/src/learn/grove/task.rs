@@ -1,0 +1,227 @@
+//! What a grove is learned from.
+
+use super::features::candidates;
+use super::fit::{GroveFit, Place, Setup, learn_grove};
+use super::round::words_seen;
+use super::settings::GroveSettings;
+use super::time_limit::Clock;
+use crate::bits::BitView;
+use crate::bits::kernels::Kernels;
+use crate::circuit::{CHUNK_ROWS, Grove, Span, Wide};
+use crate::learn::engine::{ColumnOrder, CpuEngine};
+use crate::learn::objective::{MakeObjective, Objective, WEIGHT_ONE, for_classes};
+use crate::learn::{Observer, Profile};
+use crate::pool::in_wakeful_pool;
+use crate::{Error, Result};
+
+/// Rows with their targets.
+#[derive(Debug, Clone, Copy)]
+pub struct Examples<'a> {
+    /// The bits of each row.
+    pub bits: BitView<'a>,
+    /// What each row is to come out as: its class from 0 on, or what the objective takes.
+    pub targets: &'a [u32],
+    /// What each row counts for; one each where not given.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl<'a> Examples<'a> {
+    /// The rows in this process.
+    fn engine(&self, spans: &'a [Span], weights: Vec<u32>, kernels: Kernels) -> CpuEngine<'a> {
+        CpuEngine::new(Wide { bits: self.bits, spans }, self.targets, weights, kernels)
+    }
+}
+
+/// What a grove is learned from, besides the settings.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GroveTask<'a> {
+    /// The rows to learn from.
+    pub train: Examples<'a>,
+    /// Number of classes.
+    pub classes: usize,
+    /// What the data is like, by which settings that are left open are chosen.
+    pub profile: Profile,
+    /// Rows by which learning stops: the grove is cut back to the round that was best on them.
+    pub validation: Option<Examples<'a>>,
+    /// A grove to continue: the trees it has are kept, and the new rounds come after them.
+    pub start: Option<&'a Grove>,
+    /// What trees may read besides the columns; the grove has those that they read.
+    pub spans: Vec<Span>,
+    /// The SIMD level to use.
+    pub kernels: Kernels,
+}
+
+impl<'a> GroveTask<'a> {
+    /// Rows of so many classes and nothing else, their bits taken for columns of a table.
+    pub fn new(train: Examples<'a>, classes: usize) -> Self {
+        let profile = Profile::of_bits(train.bits.rows(), train.bits.columns(), classes);
+        let kernels = Kernels::best();
+        Self { train, classes, profile, validation: None, start: None, spans: Vec::new(), kernels }
+    }
+}
+
+/// Learns a grove that classifies rows.
+///
+/// The grove depends on the data and the settings alone, not on threads, SIMD level or machine.
+///
+/// ```
+/// use gatewood::bits::BitMatrix;
+/// use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove};
+/// // The exclusive or of two bits.
+/// let bits = BitMatrix::from_bools(2, &[false, false, true, false, false, true, true, true])?;
+/// let rows = Examples { bits: bits.view(), targets: &[0, 1, 1, 0], weights: None };
+/// let settings = GroveSettings { arity: Some(2), rounds: Some(10), ..GroveSettings::default() };
+/// let fit = fit_grove(&GroveTask::new(rows, 2), &settings, &Silent)?;
+/// assert_eq!(fit.grove.predict(bits.view(), 1)?, [0, 1, 1, 0]);
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+///
+/// # Errors
+/// When a setting is out of range, the rows do not fit each other or the start, a class has no rows, memory runs out, or
+/// the observer stops the work.
+pub fn fit_grove(
+    task: &GroveTask<'_>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+) -> Result<GroveFit> {
+    if !(2..=1000).contains(&task.classes) {
+        return Err(Error::data(format!("{} classes are not between 2 and 1000", task.classes)));
+    }
+    fit_grove_for(&|unit| for_classes(task.classes, unit), task, settings, observer)
+}
+
+/// [`fit_grove`] for another objective.
+///
+/// # Errors
+/// As [`fit_grove`].
+pub fn fit_grove_for(
+    make: MakeObjective<'_>,
+    task: &GroveTask<'_>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+) -> Result<GroveFit> {
+    let clock = Clock::new(settings.time_limit);
+    let GroveTask { train, validation, start, kernels, .. } = task;
+    let objective = make(1.0);
+    check(task, &*objective)?;
+    let mut plan = settings.resolve(&task.profile)?;
+    if validation.is_some() {
+        // The validation rows choose the rounds.
+        (plan.cv_folds, plan.easy_rounds) = (0, plan.rounds);
+    }
+    let only_time = settings.time_limit.is_some()
+        && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
+        && validation.is_none()
+        && start.is_none();
+    // More threads than there are trees of all folds, or chunks of rows, would only look on.
+    let margins = objective.margins();
+    let side_by_side = (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
+    let most = side_by_side.max(train.targets.len().div_ceil(CHUNK_ROWS));
+    in_wakeful_pool(settings.threads, most, || {
+        let spans = candidates(train.bits, task.spans.clone(), *start);
+        let order = ColumnOrder::new(train.bits.columns() + spans.len(), plan.seed);
+        let weights = row_weights(train, &settings.class_weights)?;
+        let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));
+        let engine = train.engine(&spans, weights, *kernels).packed(&order, words_seen(&plan))?;
+        let place = Place {
+            engine: &engine,
+            order: &order,
+            kernels: *kernels,
+            inputs: train.bits.columns(),
+            spans: &spans,
+        };
+        let mut setup = Setup::new(place, make, *start, &plan)?;
+        learn_grove(&mut setup, held.as_ref(), plan, only_time, clock, observer)
+    })
+}
+
+/// Checks that the rows can be learned from, and fit each other and the start.
+fn check(task: &GroveTask<'_>, objective: &dyn Objective) -> Result<()> {
+    let GroveTask { train, validation, start, spans, .. } = task;
+    check_rows(train, objective, "training")?;
+    let bits = train.bits.columns();
+    if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= bits) {
+        return Err(Error::data(format!("a span reads column {column} of {bits}")));
+    }
+    if let Some(validation) = validation {
+        check_rows(validation, objective, "validation")?;
+        if validation.bits.columns() != bits {
+            return Err(Error::data(format!(
+                "validation rows of {} bits, training rows of {bits}",
+                validation.bits.columns(),
+            )));
+        }
+    }
+    if let Some(start) = start
+        && (start.inputs() != bits || start.margins() != objective.margins())
+    {
+        return Err(Error::data(format!(
+            "a grove of {} inputs and {} classes cannot be continued on rows of {bits} bits and {} classes",
+            start.inputs(),
+            start.classes(),
+            task.classes,
+        )));
+    }
+    Ok(())
+}
+
+/// Checks that rows can be learned from.
+fn check_rows(examples: &Examples<'_>, objective: &dyn Objective, name: &str) -> Result<()> {
+    let rows = examples.bits.rows();
+    if rows == 0 || examples.bits.columns() == 0 {
+        return Err(Error::data(format!(
+            "nothing to learn from: {rows} {name} rows of {} bits",
+            examples.bits.columns()
+        )));
+    }
+    if examples.targets.len() != rows {
+        return Err(Error::data(format!("{} labels for {rows} {name} rows", examples.targets.len())));
+    }
+    if u32::try_from(rows).is_err() || u32::try_from(examples.bits.columns()).is_err() {
+        return Err(Error::too_large(format!(
+            "{rows} {name} rows of {} bits: the limit is 2^32",
+            examples.bits.columns()
+        )));
+    }
+    if let Some(row) = examples.targets.iter().position(|&target| !objective.accepts(target)) {
+        return Err(Error::data(format!(
+            "{name} row {row} has label {}, which is not one of the classes",
+            examples.targets[row]
+        )));
+    }
+    if let Some(weights) = examples.weights {
+        if weights.len() != rows {
+            return Err(Error::data(format!("{} weights for {rows} {name} rows", weights.len())));
+        }
+        if let Some(row) = weights.iter().position(|weight| !(0.0..=1e6).contains(weight)) {
+            return Err(Error::data(format!(
+                "{name} row {row} has weight {}, which is not between 0 and a million",
+                weights[row]
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What each row counts for, in fixed point, class weights included; empty for one each.
+pub(super) fn row_weights(train: &Examples<'_>, class_weights: &[f64]) -> Result<Vec<u32>> {
+    if train.weights.is_none() && class_weights.is_empty() {
+        return Ok(Vec::new());
+    }
+    let weight = |row: usize| {
+        train.weights.map_or(1.0, |weights| weights[row])
+            * class_weights.get(train.targets[row] as usize).unwrap_or(&1.0)
+    };
+    let rows = train.targets.len();
+    let all: f64 = (0..rows).map(weight).sum();
+    if all <= 0.0 {
+        return Err(Error::data("all rows have weight zero"));
+    }
+    // Only proportions matter: one is the mean. No weight above 2^7 times the mean, so that sampling weights stay below 2^32, and
+    // none but zero becomes zero: a class of light rows is still a class.
+    let scale = f64::from(WEIGHT_ONE) * rows as f64 / all;
+    let fixed =
+        |weight: f64| if weight > 0.0 { libm::rint(weight * scale).clamp(1.0, 32767.0) as u32 } else { 0 };
+    Ok((0..rows).map(|row| fixed(weight(row))).collect())
+}

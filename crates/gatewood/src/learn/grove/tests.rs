@@ -1,0 +1,139 @@
+//! Every engine, objective, shape and SIMD level learns the grove of the definition.
+
+use proptest::prelude::*;
+
+use super::fit::{Place, Setup, learn_grove};
+use super::reference;
+use super::round::words_seen;
+use super::time_limit::Clock;
+use super::{Examples, GrovePlan, GroveSettings, GroveTask, fit_grove};
+use crate::bits::BitMatrix;
+use crate::bits::kernels::{Kernels, Level};
+use crate::circuit::{Grove, Span, Wide};
+use crate::learn::Silent;
+use crate::learn::engine::parts::PartsEngine;
+use crate::learn::engine::{ColumnOrder, CpuEngine};
+use crate::learn::objective::for_classes;
+use crate::random::{Purpose, Stream};
+
+/// Rows of random bits; the class hangs on three of them, with noise.
+fn rows(count: usize, columns: usize, classes: u32, seed: u64) -> (Vec<bool>, Vec<u32>) {
+    let mut stream = Stream::new(seed, Purpose::Generate, 0);
+    let bits: Vec<bool> = (0..count * columns).map(|_| stream.below(2) == 1).collect();
+    let mut label = |row: &[bool]| {
+        let class = u32::from(row[0] ^ row[1]) + u32::from(row[2]);
+        if stream.below(8) == 0 { stream.below(classes) } else { class % classes }
+    };
+    let labels = bits.chunks(columns).map(&mut label).collect();
+    (bits, labels)
+}
+
+fn plan_of(task: &GroveTask<'_>, settings: &GroveSettings) -> GrovePlan {
+    settings.resolve(&task.profile).unwrap()
+}
+
+fn settings_of(seed: u64) -> GroveSettings {
+    let mut stream = Stream::new(seed, Purpose::Generate, 1);
+    let mut below = |limit: u32| stream.below(limit) as usize;
+    GroveSettings {
+        arity: Some(1 + below(4)),
+        root_arity: Some(1 + below(4)),
+        depth: Some(1 + below(3)),
+        climb: Some(30 + below(60) as u32),
+        candidates: Some([1, 1, 4][below(3)]),
+        rounds: Some(3 + below(8)),
+        trees_per_round: Some([1, 2, 3, 10][below(4)]),
+        learning_rate: Some(0.3),
+        sample_rows: Some(64 + below(400)),
+        sampling_power: Some([1.0, 1.0, 1.5][below(3)]),
+        honest_fraction: Some([0.0, 0.0, 0.3][below(3)]),
+        feature_reuse: Some([0.0, 0.5][below(2)]),
+        reg_lambda: Some([0.1, 2.0][below(2)]),
+        vote_bits: Some([1, 4, 8][below(3)]),
+        shared_trees: Some(below(3) == 0),
+        seed,
+        threads: 1 + below(3),
+        ..GroveSettings::default()
+    }
+}
+
+/// The same task on rows split at some places.
+fn fit_parts(
+    (bits, labels): (&[bool], &[u32]),
+    columns: usize,
+    classes: usize,
+    weights: &[u32],
+    spans: &[Span],
+    cuts: &[usize],
+    plan: GrovePlan,
+) -> Grove {
+    let order = ColumnOrder::new(columns + spans.len(), plan.seed);
+    let places: Vec<std::ops::Range<usize>> = cuts.windows(2).map(|pair| pair[0]..pair[1]).collect();
+    let matrices: Vec<BitMatrix> = places
+        .iter()
+        .map(|rows| BitMatrix::from_bools(columns, &bits[rows.start * columns..rows.end * columns]).unwrap())
+        .collect();
+    let kernels = Kernels::best();
+    let parts = places.iter().zip(&matrices).map(|(rows, bits)| {
+        let wide = Wide { bits: bits.view(), spans };
+        let weights = weights.get(rows.clone()).unwrap_or_default().to_vec();
+        let part = CpuEngine::new(wide, &labels[rows.clone()], weights, kernels);
+        (rows.start, part.packed(&order, words_seen(&plan)).unwrap())
+    });
+    let engine = PartsEngine { parts: parts.collect(), order: &order, kernels };
+    let place = Place { engine: &engine, order: &order, kernels, inputs: columns, spans };
+    let make = |unit| for_classes(classes, unit);
+    let mut setup = Setup::new(place, &make, None, &plan).unwrap();
+    learn_grove(&mut setup, None, plan, false, Clock::new(None), &Silent).unwrap().grove
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// The definition, this process at every SIMD level, and rows in parts learn one grove.
+    #[test]
+    fn all_engines_learn_the_grove_of_the_definition(
+        count in 40usize..400, columns in 3usize..80, classes in 2u32..5, weighted: bool, spans: bool, cut in 1usize..39, seed: u64,
+    ) {
+        let (bits, labels) = rows(count, columns, classes, seed);
+        prop_assume!((0..classes).all(|class| labels.contains(&class)));
+        let matrix = BitMatrix::from_bools(columns, &bits).unwrap();
+        let weights: Vec<f64> = (0..count).map(|row| [0.0, 0.5, 1.0, 3.0][row % 4]).collect();
+        let examples = Examples { bits: matrix.view(), targets: &labels, weights: weighted.then_some(&weights) };
+        let mut task = GroveTask::new(examples, classes as usize);
+        if spans {
+            task.spans = vec![Span::any(vec![0, 1]).unwrap(), Span::all(vec![0, 1, 2]).unwrap()];
+        }
+        let settings = settings_of(seed);
+        let plan = plan_of(&task, &settings);
+        let fixed = super::task::row_weights(&examples, &[]).unwrap();
+        let spans = super::features::candidates(matrix.view(), task.spans.clone(), None);
+        let expected = reference::grove(&bits, columns, &spans, &labels, classes as usize, &fixed, &plan);
+        for level in Level::available() {
+            task.kernels = Kernels::at(level).unwrap();
+            let fit = fit_grove(&task, &settings, &Silent);
+            prop_assert_eq!(&fit.unwrap().grove, &expected, "{}", level.name());
+        }
+        let cuts = [0, cut, count / 2 + 10, count];
+        let parts = fit_parts((&bits, &labels), columns, classes as usize, &fixed, &spans, &cuts, plan);
+        prop_assert_eq!(&parts, &expected);
+    }
+}
+
+/// Folds, pruning and calibration by held-out rows cross the seam too.
+#[test]
+fn parts_choose_the_same_rounds_and_prune_the_same_trees() {
+    for (classes, max_gates) in [(2, None), (3, None), (2, Some(40)), (3, Some(60))] {
+        let (bits, labels) = rows(700, 12, classes, 3);
+        let matrix = BitMatrix::from_bools(12, &bits).unwrap();
+        let examples = Examples { bits: matrix.view(), targets: &labels, weights: None };
+        let settings =
+            GroveSettings { max_gates, cv_folds: Some(2), seed: 5, threads: 2, ..GroveSettings::default() };
+        let task = GroveTask::new(examples, classes as usize);
+        let whole = fit_grove(&task, &settings, &Silent).unwrap();
+        let plan = plan_of(&task, &settings);
+        let cuts = [0, 1, 65, 300, 300, 700];
+        let parts = fit_parts((&bits, &labels), 12, classes as usize, &[], &[], &cuts, plan);
+        assert_eq!(parts, whole.grove, "{classes} classes, {max_gates:?} gates");
+    }
+}

@@ -1,0 +1,127 @@
+//! The rows a tree is climbed on.
+
+use std::cell::Cell;
+
+use rayon::prelude::*;
+
+use crate::Result;
+use crate::bits::kernels::{BLOCKS, Kernels};
+use crate::bits::{AlignedWords, BLOCK_WORDS, WORD_BITS, padded_words_for};
+use crate::learn::engine::{ColumnOrder, Picks};
+
+/// Words of rows, wherever they are.
+pub(crate) trait RowWords: Sync {
+    /// Where a word of all rows is.
+    fn place(&self, word: usize) -> usize;
+
+    /// The word of one row there.
+    fn read(&self, place: usize, row: u32) -> u64;
+}
+
+/// Rows gathered in the order of their side, column by column.
+#[derive(Debug)]
+pub(crate) struct Sample {
+    /// Rows of the lower and of the upper side.
+    pub(super) rows: [u32; 2],
+    /// Words of the lower side, padding included.
+    pub(super) split: usize,
+    /// Words of a column.
+    pub(super) stride: usize,
+    words: AlignedWords,
+    /// The column of the rows that each column of the sample is.
+    pub(crate) columns: Vec<u32>,
+}
+
+impl Sample {
+    /// Gathers the chosen words of picked rows.
+    pub(crate) fn gather(
+        all: &impl RowWords,
+        order: &ColumnOrder,
+        chosen: &[u32],
+        picks: &Picks,
+        kernels: Kernels,
+    ) -> Result<Self> {
+        let split = padded_words_for(picks[0].len());
+        let stride = split + padded_words_for(picks[1].len());
+        let columns: Vec<u32> = chosen.iter().flat_map(|&word| order.word(word)).copied().collect();
+        let mut words = SPARE.take();
+        if words.len() < stride.saturating_mul(columns.len()) {
+            words = AlignedWords::zeros(stride.saturating_mul(columns.len()))?;
+        }
+        let width = |word: u32| order.word(word).len();
+        // The words of a row in groups, each with the columns it makes.
+        let mut groups: Vec<(&[u32], &mut [u64])> = Vec::new();
+        let mut rest = &mut words[..];
+        for chosen in chosen.chunks(BLOCKS) {
+            let columns: usize = chosen.iter().map(|&word| width(word)).sum();
+            let (these, others) = rest.split_at_mut(columns * stride);
+            groups.push((chosen, these));
+            rest = others;
+        }
+        groups.into_par_iter().for_each(|(chosen, words)| {
+            // The blocks of the rows that make a line of every column: lines are written whole, the padding with them.
+            let mut bands = [[[0; BLOCKS]; WORD_BITS]; BLOCK_WORDS];
+            // Where fewer words are left than blocks, the first stands in for those missing.
+            let from: [usize; BLOCKS] =
+                std::array::from_fn(|block| all.place(*chosen.get(block).unwrap_or(&chosen[0]) as usize));
+            for (side, picks) in picks.iter().enumerate() {
+                for (line, picks) in picks.chunks(BLOCK_WORDS * WORD_BITS).enumerate() {
+                    let mut left = picks;
+                    for blocks in &mut bands {
+                        let (picks, others) = left.split_at(left.len().min(WORD_BITS));
+                        left = others;
+                        for (to, &row) in blocks.iter_mut().zip(picks) {
+                            for (to, &place) in to.iter_mut().zip(&from) {
+                                *to = all.read(place, row);
+                            }
+                        }
+                        blocks[picks.len()..].fill([0; BLOCKS]);
+                        if !picks.is_empty() {
+                            kernels.transpose(blocks);
+                        }
+                    }
+                    let at = side * split + line * BLOCK_WORDS;
+                    let mut columns = words.chunks_exact_mut(stride);
+                    for (block, &word) in chosen.iter().enumerate() {
+                        for (i, column) in columns.by_ref().take(width(word)).enumerate() {
+                            let line = &mut column[at..at + BLOCK_WORDS];
+                            line.iter_mut().zip(&bands).for_each(|(to, blocks)| *to = blocks[i][block]);
+                        }
+                    }
+                }
+            }
+        });
+        let rows = [picks[0].len() as u32, picks[1].len() as u32];
+        Ok(Self { rows, split, stride, words, columns })
+    }
+
+    /// A column, both sides.
+    #[inline]
+    pub(super) fn column(&self, column: usize) -> &[u64] {
+        &self.words[column * self.stride..][..self.stride]
+    }
+
+    /// Zeroes the padding of a column of this shape.
+    pub(super) fn clear_padding(&self, column: &mut [u64]) {
+        let (lower, upper) = column.split_at_mut(self.split);
+        for (side, rows) in [lower, upper].into_iter().zip(self.rows) {
+            let (full, rest) = (rows as usize / WORD_BITS, rows as usize % WORD_BITS);
+            if let Some((partial, padding)) = side[full..].split_first_mut() {
+                *partial &= (1 << rest) - 1;
+                padding.fill(0);
+            }
+        }
+    }
+}
+
+impl Drop for Sample {
+    fn drop(&mut self) {
+        SPARE.set(std::mem::take(&mut self.words));
+    }
+}
+
+thread_local! {
+    /// The words of the last sample, for the next: fresh ones are zeroed page by page as they are first written. Threads
+    /// live as long as the work they were started for.
+    static SPARE: Cell<AlignedWords> = const { Cell::new(AlignedWords::empty()) };
+}
