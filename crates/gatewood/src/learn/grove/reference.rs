@@ -131,7 +131,7 @@ impl Rows {
             let gradient = i64::from(self.gradients[row][margin]);
             let sums = &mut sums[self.address(row, tree)];
             sums.gradient += gradient * weight;
-            sums.hessian += (gradient.abs() * (i64::from(ONE) - gradient.abs()) >> 24) * weight;
+            sums.hessian += ((gradient.abs() * (i64::from(ONE) - gradient.abs())) >> 24) * weight;
         }
         sums
     }
@@ -352,7 +352,7 @@ impl Learner<'_> {
             let weights: Vec<u64> =
                 uses.iter().map(|uses| uses * u64::from(columns) * part + all * (256 - part)).collect();
             let total: u64 = weights.iter().sum();
-            let place = (u128::from(stream.bits()) * u128::from(total) >> 64) as u64;
+            let place = ((u128::from(stream.bits()) * u128::from(total)) >> 64) as u64;
             let mut sum = 0;
             let after = |weight: &u64| {
                 sum += weight;
