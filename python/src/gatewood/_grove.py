@@ -34,6 +34,9 @@ class GatewoodClassifier(CircuitClassifier):
         Rounds of boosting. A round adds a tree for each class, or ``trees_per_round`` for two classes.
     cv_folds : int
         Parts of the rows, a fifth each, that are held out in turn to choose the rounds where those are left open: 0 to 5.
+    validation_fraction : float
+        Part of the rows that is held out for good where the rounds are left open, there are no folds and no ``eval_set``:
+        it chooses the rounds and calibrates the probabilities. 0 to 0.5; 0 for none.
     trees_per_round : int
         Trees of a round that learn side by side.
     learning_rate : float
@@ -119,6 +122,7 @@ class GatewoodClassifier(CircuitClassifier):
         candidates: int | None = None,
         n_estimators: int | None = None,
         cv_folds: int | None = None,
+        validation_fraction: float | None = None,
         trees_per_round: int | None = None,
         learning_rate: float | None = None,
         sample_rows: int | None = None,
@@ -146,6 +150,7 @@ class GatewoodClassifier(CircuitClassifier):
         self.candidates = candidates
         self.n_estimators = n_estimators
         self.cv_folds = cv_folds
+        self.validation_fraction = validation_fraction
         self.trees_per_round = trees_per_round
         self.learning_rate = learning_rate
         self.sample_rows = sample_rows

@@ -80,6 +80,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "folds", value_name = "N")]
     cv_folds: Option<usize>,
 
+    /// Grove: part of the rows held out for good where rounds are not given and there are no folds, 0 to 0.5
+    #[arg(long, value_name = "PART", value_parser = finite)]
+    validation_fraction: Option<f64>,
+
     /// Grove: trees of a round that learn side by side: two classes, or --shared-trees
     #[arg(long, alias = "trees", value_name = "N")]
     trees_per_round: Option<usize>,
@@ -187,6 +191,7 @@ impl LearnArgs {
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
             ("cv_folds", self.cv_folds.map(Value::from)),
+            ("validation_fraction", self.validation_fraction.map(Value::from)),
             ("trees_per_round", self.trees_per_round.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("candidates", self.candidates.map(Value::from)),

@@ -181,8 +181,7 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
         }
     };
     let learn_time = begun.elapsed();
-    let settings = serde_json::to_value(settings)
-        .map_err(|error| Error::setting(format!("the settings cannot be written down: {error}")))?;
+    let settings = written(settings, report.as_ref())?;
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?
         .with_label(training.label.map(str::to_owned))
         .with_settings(settings)
@@ -192,6 +191,18 @@ pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn O
             rows: rows.len() as u64,
         });
     Ok(Trained { model, encoding, encode_time, learn_time, grove: report })
+}
+
+/// The settings as the model file has them: those given, and under `resolved` those of the grove with nothing left open.
+fn written(settings: &TrainSettings, report: Option<&GroveReport>) -> Result<serde_json::Value> {
+    let wrong = |error| Error::setting(format!("the settings cannot be written down: {error}"));
+    let mut written = serde_json::to_value(settings).map_err(wrong)?;
+    if let (Some(report), Some(fields)) = (report, written.as_object_mut()) {
+        let mut resolved = serde_json::to_value(&report.plan).map_err(wrong)?;
+        resolved["rounds"] = report.rounds.into();
+        fields.insert("resolved".into(), resolved);
+    }
+    Ok(written)
 }
 
 /// What the rows are like.

@@ -49,6 +49,8 @@ pub(crate) struct CpuState {
     objective: Arc<dyn Objective>,
     /// What each row counts for; empty for one each.
     weights: Vec<u32>,
+    /// Zero for rows that are held out, all ones for the others; empty where none is.
+    learned: Vec<i32>,
     /// One list a margin.
     margins: Vec<Vec<i32>>,
     /// One list a margin.
@@ -84,6 +86,8 @@ impl<'a> CpuEngine<'a> {
                 let weigh = |weight: u32, row: u32| ((u64::from(weight) * u64::from(row)) >> 8) as u32;
                 weights.iter_mut().zip(rows).for_each(|(weight, &row)| *weight = weigh(*weight, row));
             }
+            let learned = state.learned.get(first..).unwrap_or_default();
+            weights.iter_mut().zip(learned).for_each(|(weight, &learned)| *weight &= learned as u32);
             let among = among.get(first..).unwrap_or_default();
             weights.iter_mut().zip(among).for_each(|(weight, &among)| *weight *= u32::from(among));
             Weights::new(first, weights)
@@ -119,15 +123,27 @@ impl<'a> CpuEngine<'a> {
         let mut sums = vec![Sums::default(); next.count];
         let addresses = &next.addresses[rows.clone()];
         let weights = state.weights.get(rows.clone());
-        let climbed = next.climbed.get(rows).unwrap_or_default();
+        let climbed = next.climbed.get(rows.clone()).unwrap_or_default();
+        let learned = state.learned.get(rows);
         let logistic = state.objective.hessian() == Hessian::Logistic;
         if logistic && weights.is_none() && climbed.is_empty() {
-            self.kernels.sum(addresses, gradients, &mut sums);
+            match learned {
+                None => self.kernels.sum(addresses, gradients, &mut sums),
+                Some(learned) => {
+                    // A gradient of zero has a hessian of zero.
+                    let mut masked = [0; CHUNK_ROWS];
+                    let masked = &mut masked[..gradients.len()];
+                    let both = masked.iter_mut().zip(gradients).zip(learned);
+                    both.for_each(|((masked, &gradient), &learned)| *masked = gradient & learned);
+                    self.kernels.sum(addresses, masked, &mut sums);
+                }
+            }
             sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
             return sums;
         }
         for (i, (&gradient, &address)) in gradients.iter().zip(addresses).enumerate() {
-            let weight = i64::from(weights.map_or(WEIGHT_ONE, |weights| weights[i]));
+            let weight = weights.map_or(WEIGHT_ONE, |weights| weights[i]);
+            let weight = i64::from(weight & learned.map_or(u32::MAX, |learned| learned[i] as u32));
             let weight = weight / if climbed.get(i) == Some(&true) { CLIMBED_PART } else { 1 };
             let sums = &mut sums[usize::from(address)];
             if logistic {
@@ -177,17 +193,12 @@ impl Engine for CpuEngine<'_> {
     fn begin(&self, start: &Start<'_>) -> Result<CpuState> {
         let rows = self.rows();
         crate::memory::check(rows.saturating_mul(8 * start.bias.len()))?;
-        let weights = match start.held_out {
-            None => self.weights.clone(),
-            Some(held_out) => {
-                let weight = |row: usize| *self.weights.get(row).unwrap_or(&WEIGHT_ONE);
-                let weight = |(row, &held): (usize, &bool)| if held { 0 } else { weight(row) };
-                held_out.iter().enumerate().map(weight).collect()
-            }
-        };
+        let weights = self.weights.clone();
+        let learned =
+            start.held_out.unwrap_or_default().iter().map(|&held| if held { 0 } else { -1 }).collect();
         let margins = start.bias.iter().map(|&bias| vec![bias; rows]).collect();
         let gradients = start.bias.iter().map(|_| vec![0; rows]).collect();
-        let mut state = CpuState { objective: start.objective.clone(), weights, margins, gradients };
+        let mut state = CpuState { objective: start.objective.clone(), weights, learned, margins, gradients };
         for tree in start.trees {
             let addresses = self.address(&state, tree)?;
             self.shift(&mut state, tree, &addresses)?;

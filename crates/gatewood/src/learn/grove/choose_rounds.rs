@@ -80,31 +80,68 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     }
 }
 
-/// The rounds at which the loss of all folds is least.
+/// How much more than the least loss is still called flat: a part of it, and an amount in any case.
+const FLAT: (f64, f64) = (0.01, 0.0005);
+
+/// The rounds at which the loss of all folds is least, or the last at which it is flat.
 fn least_loss(folds: &[&Vec<Calibrated>], plan: &GrovePlan) -> Chosen {
-    let (mut least, mut rounds, mut factor) = (f64::INFINITY, 1, 1.0);
     let longest = folds.iter().map(|judged| judged.len()).max().unwrap_or(0);
-    for (judging, round) in judgings().take(longest).enumerate() {
+    let mean = |judging: usize| {
         // A fold that ended early stays where it was.
-        let at = |judged: &Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
-        let loss: f64 = folds.iter().map(|judged| at(judged).loss).sum();
-        if loss < least {
-            let factors: f64 = folds.iter().map(|judged| at(judged).factor).sum();
-            (least, rounds, factor) = (loss, round, factors / folds.len() as f64);
-        }
-    }
+        let at = |judged: &&Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
+        let sum = |of: fn(Calibrated) -> f64| folds.iter().map(at).map(of).sum::<f64>() / folds.len() as f64;
+        Calibrated { loss: sum(|judged| judged.loss), factor: sum(|judged| judged.factor) }
+    };
+    let judged: Vec<(usize, Calibrated)> = judgings().take(longest).zip((0..longest).map(mean)).collect();
+    let (rounds, Calibrated { factor, loss }) =
+        best_of(&judged, plan).unwrap_or((1, Calibrated { loss: f64::INFINITY, factor: 1.0 }));
     // The folds learn from all parts but one; all rows bear so many rounds more.
     let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
-    Chosen { rounds: rounds.min(plan.rounds), factor, loss: least / folds.len() as f64 }
+    Chosen { rounds: rounds.min(plan.rounds), factor, loss }
+}
+
+/// Of rounds that were judged, that with the least loss, or the last one that is flat where the plan keeps those.
+pub(super) fn best_of(judged: &[(usize, Calibrated)], plan: &GrovePlan) -> Option<(usize, Calibrated)> {
+    let least = judged.iter().map(|(_, judged)| judged.loss).fold(f64::INFINITY, f64::min);
+    let mut best = None;
+    for &(round, now) in judged {
+        let is_flat = plan.keep_flat_rounds && now.loss <= least * (1.0 + FLAT.0) + FLAT.1;
+        if is_flat || now.loss == least && best.is_none() {
+            best = Some((round, now));
+        }
+    }
+    best
+}
+
+/// A share of the rows to hold out for good, classes spread evenly.
+pub(super) fn held_out_part<E: Engine>(setup: &Setup<'_, E>, plan: &GrovePlan) -> Result<Vec<bool>> {
+    let parts = (1.0 / plan.validation_fraction).round().max(2.0) as u32;
+    Ok(held_out(&split(setup, plan.seed, parts)?, 0))
+}
+
+/// Whether so many rounds after the best one are too many to go on.
+pub(super) fn is_enough(round: usize, best: usize, plan: &GrovePlan) -> bool {
+    let (part, trees) = PATIENCE[usize::from(plan.cv_folds > 1)];
+    round - best > trees.div_ceil(plan.trees_per_round).max(best / part) && !plan.keep_flat_rounds
+}
+
+/// Whether a loss is better than another by more than chance.
+pub(super) fn is_better(loss: f64, than: f64) -> bool {
+    loss < than * (1.0 - BETTER.0) - BETTER.1
 }
 
 /// The rounds after which held-out rows are judged.
-fn judgings() -> impl Iterator<Item = usize> {
+pub(super) fn judgings() -> impl Iterator<Item = usize> {
     std::iter::successors(Some(EVERY), |&round| Some(round + EVERY + round / SPREAD))
 }
 
 /// The part each row belongs to, classes spread evenly.
 fn parts<E: Engine>(setup: &Setup<'_, E>, seed: u64) -> Result<Vec<u32>> {
+    split(setup, seed, PARTS)
+}
+
+/// [`parts`], so many of them.
+fn split<E: Engine>(setup: &Setup<'_, E>, seed: u64, count: u32) -> Result<Vec<u32>> {
     let (targets, objective) = (setup.engine.targets()?, setup.objective());
     let mut order: Vec<usize> = (0..targets.len()).collect();
     Stream::new(seed, Purpose::Split, 0).shuffle(&mut order);
@@ -112,7 +149,7 @@ fn parts<E: Engine>(setup: &Setup<'_, E>, seed: u64) -> Result<Vec<u32>> {
     let mut parts = vec![0; targets.len()];
     for row in order {
         let next = next.entry(objective.stratum(targets[row])).or_default();
-        parts[row] = *next % PARTS;
+        parts[row] = *next % count;
         *next += 1;
     }
     Ok(parts)
@@ -135,8 +172,6 @@ fn judge_fold<E: Engine>(
     let grower = setup.grower(plan);
     let held_out = held_out(parts, fold);
     let mut growing = setup.begin(&grower, Some(&held_out))?;
-    let (part, trees) = PATIENCE[usize::from(grower.plan.cv_folds > 1)];
-    let fewest = trees.div_ceil(grower.plan.trees_per_round);
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
     let mut gates = setup.gates();
@@ -147,16 +182,17 @@ fn judge_fold<E: Engine>(
         let grown = grower.round(setup.first_round(&grower.plan) + round - 1, &mut growing, room)?;
         tracker.check()?;
         grown.iter().for_each(|tree| gates.add(tree));
-        let done = grown.is_empty() || round == grower.plan.rounds || clock.is_over();
+        let last = if growing.easy == Some(true) { grower.plan.easy_rounds } else { grower.plan.rounds };
+        let done = grown.is_empty() || round >= last || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
             let now = calibrate(setup.engine, &growing.rows, Some(&held_out), factor)?;
             factor = now.factor;
             judged.push(now);
-            if now.loss < best.0 * (1.0 - BETTER.0) - BETTER.1 {
+            if is_better(now.loss, best.0) {
                 best = (now.loss, round);
             }
         }
-        if done || round - best.1 > fewest.max(best.1 / part) {
+        if done || is_enough(round, best.1, &grower.plan) {
             break;
         }
     }

@@ -4,8 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::calibrate::calibrate;
-use super::choose_rounds::{Chosen, choose_while, pruning_pays};
+use super::calibrate::{Calibrated, calibrate};
+use super::choose_rounds::{
+    Chosen, best_of, choose_while, held_out_part, is_better, is_enough, judgings, pruning_pays,
+};
 use super::features::{grove_of, trees_among};
 use super::gates::Gates;
 use super::leaf_step::LeafStep;
@@ -207,11 +209,18 @@ fn learn<E: Engine>(
     observer: &dyn Observer,
 ) -> Result<Learned> {
     if plan.cv_folds == 0 {
-        let growth = grow(setup, validation, &plan, None, clock, observer)?;
-        return Ok(Learned { plan, growth, factor: 1.0, loss: f64::INFINITY });
+        let held_out = match validation {
+            None if plan.validation_fraction > 0.0 && setup.trees.is_empty() => {
+                Some(held_out_part(setup, &plan)?)
+            }
+            _ => None,
+        };
+        let growth = grow(setup, validation, held_out.as_deref(), &plan, None, clock, observer)?;
+        let (factor, loss) = growth.judged.map_or((1.0, f64::INFINITY), |best| (best.factor, best.loss));
+        return Ok(Learned { plan, growth, factor, loss });
     }
     let tracker = Tracker::new(observer, plan.rounds as u64);
-    let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, &plan, Some(chosen), clock, observer);
+    let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, None, &plan, Some(chosen), clock, observer);
     let (chosen, mut growth) = choose_while(setup, &plan, clock, &tracker, grow)?;
     growth.curve.truncate(chosen.rounds);
     growth.cut(chosen.rounds);
@@ -290,8 +299,10 @@ struct Growth {
     /// The number of trees after each round.
     ends: Vec<usize>,
     curve: Vec<CurvePoint>,
-    /// The round best on validation rows, where there are any.
+    /// The round best on validation rows or rows held out, where there are any.
     best: Option<usize>,
+    /// What rows held out for good say of it.
+    judged: Option<Calibrated>,
 }
 
 impl Growth {
@@ -319,6 +330,7 @@ impl Growth {
 fn grow<E: Engine>(
     setup: &Setup<'_, E>,
     validation: Option<&E>,
+    held_out: Option<&[bool]>,
     plan: &GrovePlan,
     chosen: Option<&OnceLock<Chosen>>,
     clock: Clock,
@@ -329,9 +341,12 @@ fn grow<E: Engine>(
         Some(engine) => Some((engine, setup.state_of(engine, &setup.trees, &grower, None)?)),
         None => None,
     };
-    let mut growing = setup.begin(&grower, None)?;
+    let mut growing = setup.begin(&grower, held_out)?;
+    let mut judged: Vec<(usize, Calibrated)> = Vec::new();
+    let mut judgings = judgings().peekable();
     let mut tracker = Tracker::new(observer, plan.rounds as u64);
-    let mut growth = Growth { trees: setup.trees.clone(), ends: Vec::new(), curve: Vec::new(), best: None };
+    let mut growth =
+        Growth { trees: setup.trees.clone(), ends: Vec::new(), curve: Vec::new(), best: None, judged: None };
     let mut gates = setup.gates();
     // The best round so far and its loss: that whose scaled margins have the least. The error of few rows is too much a
     // matter of luck.
@@ -371,18 +386,34 @@ fn grow<E: Engine>(
                 growth.best = Some(round);
             }
         }
-        growth.curve.push(point);
-        tracker.advance(1)?;
-        let impatient = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
         let rounds = match chosen.and_then(OnceLock::get) {
             Some(chosen) => chosen.rounds,
             None if growing.easy == Some(true) => plan.easy_rounds,
             None => plan.rounds,
         };
+        let mut is_over = clock.is_over() || round >= rounds;
+        if let Some(held_out) = held_out
+            && (judgings.next_if_eq(&round).is_some() || is_over)
+        {
+            let now = calibrate(setup.engine, &growing.rows, Some(held_out), factor)?;
+            factor = now.factor;
+            point.validation_loss = Some(now.loss);
+            judged.push((round, now));
+            if is_better(now.loss, best.0) {
+                best = (now.loss, round);
+            }
+            is_over |= is_enough(round, best.1, plan);
+        }
+        growth.curve.push(point);
+        tracker.advance(1)?;
         tracker.expect(rounds as u64);
-        if held.is_some() && impatient || clock.is_over() || round >= rounds {
+        let impatient = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
+        if held.is_some() && impatient || is_over {
             break;
         }
+    }
+    if let Some((round, best)) = best_of(&judged, plan) {
+        (growth.best, growth.judged) = (Some(round), Some(best));
     }
     Ok(growth)
 }

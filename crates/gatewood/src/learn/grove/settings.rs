@@ -41,6 +41,9 @@ pub struct GroveSettings {
     /// Not used where there are validation rows.
     #[serde(alias = "folds")]
     pub cv_folds: Option<usize>,
+    /// Part of the rows that is held out for good where the rounds are left open, there are no folds and no validation
+    /// rows: it chooses the rounds and calibrates the probabilities. 0 to 0.5; 0 for none.
+    pub validation_fraction: Option<f64>,
     /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
     #[serde(alias = "trees")]
     pub trees_per_round: Option<usize>,
@@ -111,6 +114,10 @@ pub struct GrovePlan {
     pub easy_rounds: usize,
     /// Parts of the rows that are held out in turn to choose the rounds; 0 where they are given.
     pub cv_folds: usize,
+    /// Whether rounds are kept that no longer lower the loss of held-out rows, as for images, where the error still falls.
+    pub keep_flat_rounds: bool,
+    /// Part of the rows that is held out for good to choose the rounds; 0 where folds do, or the rounds are given.
+    pub validation_fraction: f64,
     /// Trees of a round that learn side by side.
     pub trees_per_round: usize,
     /// Part of a Newton step that a tree takes.
@@ -213,7 +220,13 @@ impl GroveSettings {
             Some(folds) => between("cv_folds", folds, 0, PARTS as usize)?,
             None => defaults.cv_folds,
         };
-        let most = if chosen && cv_folds == 0 { defaults.rounds } else { defaults.most_rounds };
+        let validation_fraction = match self.validation_fraction {
+            _ if !chosen || cv_folds > 0 => 0.0,
+            Some(part) => within("validation_fraction", part, 0.0, 0.5)?,
+            None => defaults.validation_fraction,
+        };
+        let fixed = chosen && (cv_folds == 0 || defaults.keep_flat_rounds);
+        let most = if fixed { defaults.rounds } else { defaults.most_rounds };
         let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
         let shared_trees = self.shared_trees.unwrap_or(false) && !two;
         Ok(GrovePlan {
@@ -230,8 +243,10 @@ impl GroveSettings {
             },
             arities,
             rounds,
-            easy_rounds: if chosen && cv_folds == 0 { rounds.min(defaults.easy_rounds) } else { rounds },
+            easy_rounds: if fixed { rounds.min(defaults.easy_rounds) } else { rounds },
             cv_folds,
+            validation_fraction,
+            keep_flat_rounds: defaults.keep_flat_rounds,
             trees_per_round: between(
                 "trees_per_round",
                 self.trees_per_round.unwrap_or(if shared_trees { 2 } else { defaults.trees_per_round }),

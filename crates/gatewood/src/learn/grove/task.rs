@@ -108,7 +108,7 @@ pub fn fit_grove_for(
     let mut plan = settings.resolve(&task.profile)?;
     if validation.is_some() {
         // The validation rows choose the rounds.
-        (plan.cv_folds, plan.easy_rounds) = (0, plan.rounds);
+        (plan.cv_folds, plan.validation_fraction, plan.easy_rounds) = (0, 0.0, plan.rounds);
     }
     let only_time = settings.time_limit.is_some()
         && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
