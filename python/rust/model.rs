@@ -41,6 +41,39 @@ impl Model {
         detached(py, || self.predictor().predict(rows, threads))
     }
 
+    fn stages(
+        &self,
+        py: Python<'_>,
+        rows: &Rows<'_>,
+        trees: &[usize],
+        threads: usize,
+    ) -> PyResult<Vec<Prediction>> {
+        let rows = rows.borrow()?;
+        detached(py, || self.predictor().predict_stages(rows, trees, threads))
+    }
+
+    fn probabilities_of<'py>(
+        &self,
+        py: Python<'py>,
+        prediction: &Prediction,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let classes = self.model.classes().len();
+        let count = prediction.classes().len();
+        let all = detached(py, || {
+            let mut all = Vec::with_capacity(count * classes);
+            for (row, &class) in prediction.classes().iter().enumerate() {
+                match prediction.probabilities(row) {
+                    Some(probabilities) => all.extend(probabilities),
+                    None => {
+                        all.extend((0..classes).map(|other| f64::from(u8::from(other == class as usize))))
+                    }
+                }
+            }
+            Ok(all)
+        })?;
+        all.into_pyarray(py).reshape([count, classes])
+    }
+
     /// Runs a few rows one by one with the interpreter's lock held: giving it up takes longer than most of them.
     fn few<T>(
         &self,
@@ -124,6 +157,30 @@ impl Model {
         Ok(Some(all.into_pyarray(array.py()).reshape([rows.len(), classes])?))
     }
 
+    /// The position of each row's class after each of some numbers of trees.
+    fn staged_classes<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        trees: Vec<usize>,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyArray1<u32>>>> {
+        let stages = self.stages(py, &rows, &trees, threads)?;
+        Ok(stages.into_iter().map(|stage| stage.into_classes().into_pyarray(py)).collect())
+    }
+
+    /// The probability of each class for each row after each of some numbers of trees.
+    fn staged_probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        trees: Vec<usize>,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let stages = self.stages(py, &rows, &trees, threads)?;
+        stages.into_iter().map(|stage| self.probabilities_of(py, &stage)).collect()
+    }
+
     /// The margins of each row in log-odds, or nothing for a tree.
     fn margins<'py>(
         &self,
@@ -151,21 +208,7 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let prediction = self.run(py, &rows, threads)?;
-        let classes = self.model.classes().len();
-        let count = prediction.classes().len();
-        let all = detached(py, || {
-            let mut all = Vec::with_capacity(count * classes);
-            for (row, &class) in prediction.classes().iter().enumerate() {
-                match prediction.probabilities(row) {
-                    Some(probabilities) => all.extend(probabilities),
-                    None => {
-                        all.extend((0..classes).map(|other| f64::from(u8::from(other == class as usize))))
-                    }
-                }
-            }
-            Ok(all)
-        })?;
-        all.into_pyarray(py).reshape([count, classes])
+        self.probabilities_of(py, &prediction)
     }
 
     /// What each raw column is worth.

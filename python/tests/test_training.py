@@ -20,8 +20,8 @@ def test_nothing_said_is_the_library_default(bits):
 
 
 def test_every_setting_of_the_library_is_a_parameter():
-    # Weights of classes have scikit-learn's name, and the seed too.
-    names = {"class_weights": "class_weight", "seed": "random_state", "encode": "encode"}
+    # Rounds, weights of classes and the seed have scikit-learn's names.
+    names = {"rounds": "n_estimators", "class_weights": "class_weight", "seed": "random_state", "encode": "encode"}
     for make in (GatewoodClassifier, BooleanTreeClassifier):
         settings = json.loads(_core.default_settings(make._kind))
         del settings["model"]

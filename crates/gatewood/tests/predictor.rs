@@ -81,7 +81,9 @@ fn learned(rows: Rows<'_>, labels: &Labels, shape: usize, encode: EncodeSettings
             ..GroveSettings::default()
         }),
     };
-    train(&Training::new(rows, labels), &TrainSettings { learn, encode }, &Silent).unwrap().model
+    train(&Training::new(rows, labels), &TrainSettings { learn, encode, ..TrainSettings::default() }, &Silent)
+        .unwrap()
+        .model
 }
 
 fn row_of(prediction: &Prediction, row: usize) -> (u32, Option<&[i32]>, Option<Vec<f64>>) {

@@ -74,6 +74,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     )
             return _inputs.read_frame(X)
         X = _inputs.unmasked(X)
+        if self._has_pixels():
+            X = _inputs.images(X)
         X = validate_data(
             self,
             X,
@@ -122,12 +124,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classification_targets(y)
         return y  # type: ignore[no-any-return]
 
-    def _read_validation(self, eval_set: Any, classes: NDArray[Any]) -> Any:
-        """Validation rows and the positions of their labels."""
-        held = eval_set[0] if isinstance(eval_set, list) and len(eval_set) == 1 else eval_set
-        if not isinstance(held, tuple) or len(held) != 2:
-            raise ValueError("eval_set must be one pair of rows and labels: (X, y) or [(X, y)]")
-        return self._read(held[0], fitting=False), self._codes(self._read_labels(held[1]), classes)
+    def _read_validation(self, eval_set: Any, classes: NDArray[Any]) -> list[Any]:
+        """Validation rows and the positions of their labels, set by set."""
+        sets = eval_set if isinstance(eval_set, list) else [eval_set]
+        if not sets or any(not isinstance(held, tuple) or len(held) != 2 for held in sets):
+            raise ValueError("eval_set must be pairs of rows and labels: (X, y) or [(X, y), …]")
+        return [(self._read(X, fitting=False), self._codes(self._read_labels(y), classes)) for X, y in sets]
 
     @staticmethod
     def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
@@ -175,11 +177,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         eval_set: Any,
         start: _core.Model | None,
         classes: NDArray[Any] | None,
+        callbacks: Any = None,
     ) -> None:
         label = getattr(y, "name", None)
         rows = self._read(X, fitting=start is None)
         y = self._read_labels(y)
-        count = rows[1] if isinstance(rows, tuple) else rows.shape[0]
+        count = _inputs.count(rows)
         if len(y) != count:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(y)}]")
         if classes is None:
@@ -189,11 +192,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
             weights = np.ascontiguousarray(weights)
-        validation = None
-        if eval_set is not None:
-            validation = self._read_validation(eval_set, classes)
+        sets = [] if eval_set is None else self._read_validation(eval_set, classes)
         settings = self._settings() | self._class_settings(y, classes)
-        progress = Progress(self.verbose) if self.verbose else None
+        progress = Progress(self.verbose, callbacks or []) if self.verbose or callbacks else None
         self.model_, report = _core.train(
             self._kind,
             json.dumps(settings, default=_plain),
@@ -202,7 +203,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             class_names(classes),
             threads=self._threads(),
             weights=weights,
-            validation=validation,
+            validation=sets[-1] if sets else None,
             start=start,
             label=label if isinstance(label, str) else None,
             progress=progress,
@@ -210,7 +211,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if progress is not None:
             progress.finish()
         self.classes_ = classes
-        self._remember(json.loads(report))
+        self._remember(json.loads(report), start is not None)
+        if sets:
+            self._remember_evaluations(sets, classes)
 
     def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
         if len(classes) < 2:
@@ -221,8 +224,11 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
         return {}
 
-    def _remember(self, report: dict[str, Any]) -> None:
+    def _remember(self, report: dict[str, Any], continues: bool) -> None:
         self.training_report_ = report
+
+    def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
+        """What became of validation rows by round, where there are rounds."""
 
     # Predicting
 
@@ -231,10 +237,11 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[Any]:
         """What the model answers for rows of any kind; large arrays go to it part by part, so that little is copied."""
         if ask_few is not None and self._are_few(X):
-            pixels = X.dtype == np.uint8 and self._has_pixels()
-            few = ask_few(X if X.dtype.char == "?" or pixels else X.astype(np.float64, copy=False))
-            if few is not None:
-                return few  # type: ignore[no-any-return]
+            pixels = self._has_pixels()
+            if not pixels or X.dtype == np.uint8:
+                few = ask_few(X if X.dtype.char == "?" or pixels else X.astype(np.float64, copy=False))
+                if few is not None:
+                    return few  # type: ignore[no-any-return]
         threads = self._threads() or 0
         answers = [ask(self._read(part, fitting=False), threads) for part in _inputs.parts(X, self._has_pixels())]
         found: NDArray[Any] = answers[0] if len(answers) == 1 else np.concatenate(answers)
@@ -313,6 +320,10 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         estimator.model_ = model
         estimator.classes_ = classes_from_names(model.classes)
         estimator.n_features_in_ = model.width
+        weights = getattr(estimator, "class_weight", None)
+        if isinstance(weights, dict):
+            labels = dict(zip(model.classes, estimator.classes_.tolist()))
+            setattr(estimator, "class_weight", {labels[name]: weight for name, weight in weights.items()})
         return estimator
 
     def export(
@@ -381,8 +392,8 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def verify(
         self, file: str | bytes | os.PathLike[str], format: str | None = None, *, fraction: int | None = None
-    ) -> None:
-        """Says whether an exported file computes what the model computes.
+    ) -> bool:
+        """Says whether an exported file computes what the model computes: returns ``True`` if it does.
 
         ``file`` is a path, or with ``format`` the content itself as ``bytes``. BLIF, AIGER and the Verilog of
         ``export`` are proven equal for all rows. Files of C and Rust are compiled and tested on random rows, which is no
@@ -401,11 +412,12 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             difference = _core.test_code(self.model_, file, format)
             if difference is not None:
                 raise ValueError(f"the file differs from the model: {difference}")
-            return
+            return True
         differs = _core.verify(self.model_, content, format, fraction=fraction)
         if differs is not None:
             ones = ", ".join(name for name, value in differs if value) or "nothing"
             raise ValueError(f"the file differs from the model for the row where just this is so: {ones}")
+        return True
 
     # Looks
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from . import _core, _inputs
+from ._classes import class_names
 from ._estimator import CircuitClassifier
+
+# Bytes of the stages that are predicted together.
+STAGED_BYTES = 64 << 20
 
 
 class GatewoodClassifier(CircuitClassifier):
@@ -57,7 +61,8 @@ class GatewoodClassifier(CircuitClassifier):
     vote_bits : int
         Bits of a vote, its sign included: 1 to 16.
     early_stopping_rounds : int
-        Rounds without improvement on the rows of ``eval_set`` after which learning stops.
+        Rounds without improvement on the rows of ``eval_set``, or on a tenth of the rows where there is none, after which
+        learning stops.
     shared_trees : bool
         Whether the trees of a many-class grove vote on all classes.
     spans : int
@@ -93,8 +98,10 @@ class GatewoodClassifier(CircuitClassifier):
         What each column is worth to the circuit.
     learning_curve_ : dict of arrays
         Errors and losses by round.
-    n_rounds_ : int
+    n_rounds_, best_iteration_ : int
         Rounds that were kept.
+    evals_result_ : dict
+        With ``eval_set``: for ``validation_0``, ``validation_1``, …, lists of ``error`` and ``log_loss`` by round kept.
     model_
         The native model.
 
@@ -110,6 +117,7 @@ class GatewoodClassifier(CircuitClassifier):
     _kind = "grove"
 
     learning_curve_: dict[str, NDArray[Any]]
+    evals_result_: dict[str, dict[str, list[float]]]
     n_rounds_: int
 
     def __init__(
@@ -166,7 +174,16 @@ class GatewoodClassifier(CircuitClassifier):
         self.time_limit = time_limit
         self.class_weight = class_weight
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> GatewoodClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        *,
+        init_model: Any = None,
+        callbacks: Any = None,
+    ) -> GatewoodClassifier:
         """Learns from rows and their labels.
 
         Parameters
@@ -177,16 +194,40 @@ class GatewoodClassifier(CircuitClassifier):
             The label of each row.
         sample_weight : array, optional
             What each row counts for.
-        eval_set : (X, y) or [(X, y)], optional
-            Validation rows: the grove is cut back to the round that was best on them.
+        eval_set : (X, y) or a list of such pairs, optional
+            Validation rows: the grove is cut back to the round that was best on the last of them. ``evals_result_`` has the
+            error and the log loss of each by round.
+        init_model : path, fitted GatewoodClassifier or native model, optional
+            A grove to continue: its columns, classes and trees stay, and the rounds come on top.
+        callbacks : list of callables, optional
+            Each is called some times a second while learning with a dict of ``done`` and ``total`` (units of work) and
+            ``seconds``. What one raises stops the training.
         """
-        self._train(X, y, sample_weight, eval_set, None, None)
+        start = None if init_model is None else self._start(init_model)
+        self._train(X, y, sample_weight, eval_set, start, None if start is None else self.classes_, callbacks)
         return self
+
+    def _start(self, model: Any) -> _core.Model:
+        """The native model to continue; takes over its classes and columns."""
+        if isinstance(model, GatewoodClassifier):
+            check_is_fitted(model)
+            other = model
+        elif isinstance(model, _core.Model):
+            other = GatewoodClassifier._of(model)
+        else:
+            other = GatewoodClassifier.load(model)
+        for name in ("classes_", "n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_"):
+            if hasattr(other, name):
+                setattr(self, name, getattr(other, name))
+            elif hasattr(self, name):
+                delattr(self, name)
+        return other.model_
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GatewoodClassifier:
         """Goes on from the fitted grove with further rounds on these rows; the first call is a ``fit``.
 
         ``classes`` names all classes, where the first rows do not have them all. The encoder is that of the first rows.
+        ``n_rounds_`` and ``learning_curve_`` count the rounds of all calls.
         """
         if self.__sklearn_is_fitted__():
             if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
@@ -197,6 +238,43 @@ class GatewoodClassifier(CircuitClassifier):
             self._train(X, y, sample_weight, None, None, known)
         return self
 
+    @property
+    def best_iteration_(self) -> int:
+        """Rounds that were kept: with ``eval_set`` or early stopping, those up to the best."""
+        check_is_fitted(self)
+        return self.n_rounds_
+
+    def _stages(self) -> list[int]:
+        """The number of trees after each round."""
+        check_is_fitted(self)
+        rounds, trees = getattr(self, "n_rounds_", 0), self.summary()["trees"]
+        if rounds == 0 or trees % rounds:
+            raise ValueError(
+                "the rounds of this grove are not known: it was loaded from a file, or max_gates dropped trees from them"
+            )
+        return [trees // rounds * done for done in range(1, rounds + 1)]
+
+    def _staged(self, X: Any, ask: Callable[[Any, list[int], int], Any]) -> Iterator[Any]:
+        check_is_fitted(self)
+        yield from self._staged_rows(self._read(X, fitting=False), ask)
+
+    def _staged_rows(self, rows: Any, ask: Callable[[Any, list[int], int], Any] | None = None) -> Iterator[Any]:
+        ask = ask or self.model_.staged_probabilities
+        stages = self._stages()
+        # As many stages at a time as take little memory.
+        step = max(1, STAGED_BYTES // (8 * len(self.classes_) * _inputs.count(rows)))
+        for first in range(0, len(stages), step):
+            yield from ask(rows, stages[first : first + step], self._threads() or 0)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The class of each row after each round, as an iterator."""
+        for codes in self._staged(X, self.model_.staged_classes):
+            yield self.classes_[codes]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """The probability of each class for each row after each round, as an iterator."""
+        yield from self._staged(X, self.model_.staged_probabilities)
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The margin of each row in log-odds: one for two classes, else one a class."""
         check_is_fitted(self)
@@ -206,14 +284,41 @@ class GatewoodClassifier(CircuitClassifier):
     def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
         if self.class_weight is None:
             return {}
-        present = np.unique(y)
-        weights = dict(zip(present.tolist(), compute_class_weight(self.class_weight, classes=present, y=y)))
-        return {"class_weights": [float(weights.get(label, 1.0)) for label in classes.tolist()]}
+        if not isinstance(self.class_weight, dict):
+            return {"class_weight": self.class_weight}
+        names = dict(zip(classes.tolist(), class_names(classes)))
+        unknown = [label for label in self.class_weight if label not in names]
+        if unknown:
+            raise ValueError(f"class_weight has labels that are not among the classes: {unknown}")
+        return {"class_weight": {names[label]: float(weight) for label, weight in self.class_weight.items()}}
 
-    def _remember(self, report: dict[str, Any]) -> None:
+    def _remember(self, report: dict[str, Any], continues: bool) -> None:
         story = report.pop("grove")
-        super()._remember(report | {"plan": story["plan"]})
+        super()._remember(report | {"plan": story["plan"]}, continues)
         curve = story["curve"]
         names = curve[0].keys() if curve else []
-        self.learning_curve_ = {name: np.array([point[name] for point in curve]) for name in names}
-        self.n_rounds_ = story["rounds"]
+        found = {name: np.array([point[name] for point in curve]) for name in names}
+        before = getattr(self, "n_rounds_", 0) if continues else 0
+        if before and curve:
+            # Rounds that early stopping took back are no part of what was continued.
+            known = {name: values[:before] for name, values in self.learning_curve_.items()}
+            found["round"] = found["round"] + before
+            shared = [name for name in found if name in known]
+            found = {name: np.concatenate([known[name], found[name]]) for name in shared}
+        self.learning_curve_ = found
+        self.n_rounds_ = before + story["rounds"]
+
+    def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
+        """The error and the log loss of each set by round."""
+        self.evals_result_ = {}
+        try:
+            self._stages()
+        except ValueError:
+            return
+        for place, (rows, codes) in enumerate(sets):
+            errors, losses = [], []
+            for chances in self._staged_rows(rows):
+                errors.append(float(np.mean(np.argmax(chances, axis=1) != codes)))
+                own = np.clip(chances[np.arange(len(codes)), codes], 1e-15, None)
+                losses.append(float(-np.mean(np.log(own))))
+            self.evals_result_[f"validation_{place}"] = {"error": errors, "log_loss": losses}

@@ -55,6 +55,35 @@ def plain_labels(y: Any) -> Any:
     return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
 
 
+def count(rows: Rows) -> int:
+    """How many rows there are."""
+    return int(rows[1] if isinstance(rows, tuple) else rows.shape[0])
+
+
+def images(X: Any) -> Any:
+    """Images of any type and number of dimensions as rows of ``uint8``, or a sentence that says how to make them so."""
+    if type(X) is not np.ndarray or (X.dtype == np.uint8 and X.ndim == 2) or X.dtype.kind not in "iuf" or X.size == 0:
+        return X
+    if X.ndim > 2:
+        X = X.reshape(len(X), -1)
+    if X.dtype == np.uint8 or X.ndim != 2:
+        return X
+    low, high = X.min(), X.max()
+    if low >= 0 and high <= 255 and (X.dtype.kind in "iu" or np.array_equal(X, np.rint(X))):
+        # Black and white as 0 and 1 would all be black among 256 levels.
+        if high > 1:
+            return X.astype(np.uint8)
+    if low >= 0 and high <= 1:
+        advice = "(255 * X).round().astype(numpy.uint8)"
+    else:
+        advice = "((X - X.min()) * 255 / (X.max() - X.min())).round().astype(numpy.uint8)"
+    raise ValueError(
+        f"encode says that X holds images, whose pixels are whole numbers from 0 to 255, but X holds {X.dtype} from "
+        f"{low} to {high}: turn it into bytes first, as in {advice}, the same way for all rows; or leave pixel_bits, "
+        "pixel_code and image out of encode, to learn from the numbers as they are"
+    )
+
+
 def read_array(X: NDArray[Any], pixels: bool) -> Rows:
     """A two-dimensional array of any type; images stay where they are."""
     if pixels and X.dtype == np.uint8:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any, Callable, Sequence
 
 
 class Progress:
-    """Writes one line to stderr, again and again: how far training is."""
+    """Writes one line to stderr, again and again: how far training is. Tells callbacks too."""
 
-    def __init__(self, verbose: int) -> None:
+    def __init__(self, verbose: int, callbacks: Sequence[Callable[[dict[str, Any]], object]] = ()) -> None:
         self.verbose = verbose
+        self.callbacks = callbacks
         self.begun = time.monotonic()
         self.shown = ""
 
     def __call__(self, done: int, total: int) -> None:
+        seconds = time.monotonic() - self.begun
+        for callback in self.callbacks:
+            callback({"done": done, "total": total, "seconds": seconds})
+        if not self.verbose:
+            return
         share = done / total if total else 0.0
         line = f"[gatewood] {share:4.0%} of the work in {time.monotonic() - self.begun:.1f} s"
         if line != self.shown:
@@ -24,4 +31,6 @@ class Progress:
 
     def finish(self) -> None:
         """The last word."""
+        if not self.verbose:
+            return
         print(f"[gatewood] trained in {time.monotonic() - self.begun:.1f} s      ", file=sys.stderr, flush=True)

@@ -96,9 +96,9 @@ class BooleanTreeClassifier(CircuitClassifier):
                 f"y has {len(classes)} classes."
             )
 
-    def _remember(self, report: dict[str, Any]) -> None:
+    def _remember(self, report: dict[str, Any], continues: bool) -> None:
         report.pop("grove")
-        super()._remember(report)
+        super()._remember(report, continues)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

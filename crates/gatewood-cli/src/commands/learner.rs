@@ -220,11 +220,7 @@ impl LearnArgs {
             given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
         let mut settings = TrainSettings::with(kind, &chosen)?.learn;
         settings.set_threads(self.threads());
-        if let LearnSettings::Tree(tree) = &mut settings {
-            // A tree that is lower than the usual height is judged at its root.
-            if self.height.is_none() {
-                tree.height = tree.height.min(tree.depth);
-            }
+        if let LearnSettings::Tree(tree) = &settings {
             tree.check()?;
         }
         Ok(settings)
@@ -233,11 +229,6 @@ impl LearnArgs {
     /// Threads to use, 0 for one a core.
     pub(crate) fn threads(&self) -> usize {
         self.threads.unwrap_or(TreeSettings::default().threads)
-    }
-
-    /// Whether learning stops by rows put aside.
-    pub(crate) fn stops_early(&self) -> bool {
-        self.early_stopping_rounds.is_some()
     }
 }
 

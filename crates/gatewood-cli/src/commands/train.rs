@@ -1,6 +1,7 @@
 //! `gatewood train`: rows in, a tested model out.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -9,12 +10,10 @@ use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec, input};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
-use gatewood::encode::{EncodeReport, EncodeSettings, Labels};
+use gatewood::encode::{EncodeReport, EncodeSettings};
 use gatewood::export::{CurvePicturePoint, curve_picture};
-use gatewood::model::{
-    Circuit, LabelledRows, LearnSettings, Metrics, Model, Rows, TrainSettings, Trained, Training,
-};
-use gatewood_data::{Dataset, Split, folds, holdout, load, load_labelled, renumbered};
+use gatewood::model::{Circuit, ClassWeight, Metrics, Model, Rows, TrainSettings, Trained, Training};
+use gatewood_data::{Dataset, Split, holdout, load, load_labelled, renumbered};
 use serde_json::{Map, Value, json};
 
 /// What to learn from, how to test it, where to put the model.
@@ -67,9 +66,6 @@ pub(crate) struct Args {
     source: SourceArgs,
 }
 
-/// The share of training rows that tell when to stop, for early stopping.
-const VALIDATION_SHARE: f64 = 0.1;
-
 /// How raw columns become bits, where the user wants it otherwise.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Encoding")]
@@ -116,7 +112,7 @@ struct Tested {
 
 /// Runs `gatewood train`.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
-    let mut learn = args.learn.settings()?;
+    let learn = args.learn.settings()?;
     if args.curve.is_some() && learn.name() != "grove" {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
@@ -146,13 +142,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         None => load(&data, &args.source.load_options())?,
     };
     dataset.note.iter().for_each(|note| terminal.remark(note));
-    if !args.class_weights.is_empty() {
-        let LearnSettings::Grove(grove) = &mut learn else {
-            bail!(Usage("--class-weight goes with --model grove".into()));
-        };
-        grove.class_weights = class_weights(&args.class_weights, &dataset.train.labels)?;
-    }
-    let settings = TrainSettings { encode: args.encode.apply(dataset.encode.clone())?, learn };
+    let settings = TrainSettings {
+        encode: args.encode.apply(dataset.encode.clone())?,
+        class_weight: class_weight(&args.class_weights, learn.name(), dataset.classes())?,
+        learn,
+    };
     if let Some(test) = &test {
         let mut options = args.source.load_options();
         options.usual_label = dataset.label.clone();
@@ -209,26 +203,11 @@ fn train(
     settings: &TrainSettings,
     terminal: &Terminal,
 ) -> Result<Tested> {
-    // Rows that tell when to stop are taken from those to learn from, never from those to test on.
-    let parts = if args.learn.stops_early() {
-        Some(holdout(&train.labels, VALIDATION_SHARE, settings.learn.seed())?)
-    } else {
-        None
-    };
-    let (learned, kept) = match &parts {
-        Some(parts) => (&train.select_rows(&parts.train)?, Some(train.select_rows(&parts.test)?)),
-        None => (train, None),
-    };
     let training = Training {
-        validation: kept.as_ref().map(|kept| LabelledRows {
-            rows: Rows::Raw(kept.table.view()),
-            labels: &kept.labels,
-            weights: None,
-        }),
         start,
         label: dataset.label.as_deref(),
         data: &dataset.name,
-        ..Training::new(Rows::Raw(learned.table.view()), &learned.labels)
+        ..Training::new(Rows::Raw(train.table.view()), &train.labels)
     };
     let bar = terminal.bar("learning");
     let trained = gatewood::model::train(&training, settings, &bar)?;
@@ -242,28 +221,31 @@ fn train(
     Ok(Tested { trained, train: of_train, test: of_test })
 }
 
-/// What a row of each class counts for, as the options say; one where they do not.
-fn class_weights(options: &[String], labels: &Labels) -> Result<Vec<f64>> {
-    let classes = labels.classes();
-    if let [option] = options
-        && option == "balanced"
-    {
-        let even = labels.len() as f64 / classes.len() as f64;
-        return Ok(labels.counts().iter().map(|&count| even / (count as f64).max(1.0)).collect());
+/// What a row of each class counts for, as the options say.
+fn class_weight(options: &[String], kind: &str, classes: &[String]) -> Result<ClassWeight> {
+    if options.is_empty() {
+        return Ok(ClassWeight::default());
     }
-    let mut weights = vec![1.0; classes.len()];
+    if kind != "grove" {
+        bail!(Usage("--class-weight goes with --model grove".into()));
+    }
+    if options == ["balanced"] {
+        return Ok(ClassWeight::Balanced);
+    }
+    let mut weights = BTreeMap::new();
     for option in options {
         let Some((class, weight)) = option.rsplit_once('=') else {
             bail!(Usage(format!("--class-weight {option} is not CLASS=WEIGHT, and not \"balanced\" alone")));
         };
-        let Some(position) = classes.iter().position(|name| name == class) else {
+        if !classes.iter().any(|name| name == class) {
             bail!(Usage(format!("--class-weight {option}: the classes are {}", classes.join(", "))));
-        };
-        weights[position] = weight
+        }
+        let weight: f64 = weight
             .parse()
             .map_err(|_| Usage(format!("--class-weight {option}: {weight:?} is not a number")))?;
+        weights.insert(class.to_owned(), weight);
     }
-    Ok(weights)
+    Ok(ClassWeight::ByName(weights))
 }
 
 /// The fields the contract names, in its order.
@@ -381,19 +363,18 @@ fn cross_validate(
     terminal: &Terminal,
     load_seconds: f64,
 ) -> Result<()> {
-    let mut results = Vec::new();
-    for (fold, parts) in folds(&dataset.train.labels, folds_wanted, settings.learn.seed())?.iter().enumerate()
-    {
-        let train_rows = dataset.train.select_rows(&parts.train)?;
-        let test_rows = dataset.train.select_rows(&parts.test)?;
-        if train_rows.labels.counts().contains(&0) {
-            bail!(Usage(format!(
-                "fold {} has a class with no rows to learn from: use fewer folds",
-                fold + 1
-            )));
-        }
-        results.push(train(args, dataset, &train_rows, Some(&test_rows), None, settings, terminal)?);
-    }
+    let training = Training {
+        label: dataset.label.as_deref(),
+        data: &dataset.name,
+        ..Training::new(Rows::Raw(dataset.train.table.view()), &dataset.train.labels)
+    };
+    let bar = terminal.bar("learning");
+    let results = gatewood::model::cross_validate(&training, settings, folds_wanted, &bar)?;
+    drop(bar);
+    let results: Vec<Tested> = results
+        .into_iter()
+        .map(|fold| Tested { trained: fold.trained, train: fold.train, test: Some(fold.test) })
+        .collect();
     let errors: Vec<f64> = results.iter().filter_map(|trained| Some(trained.test.as_ref()?.error)).collect();
     let train_errors: Vec<f64> = results.iter().map(|trained| trained.train.error).collect();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

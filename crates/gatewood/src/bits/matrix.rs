@@ -194,17 +194,7 @@ impl BitMatrix {
     /// # Errors
     /// When the memory is not to be had.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
-        let mut selected = Self::zeros(rows.len(), self.columns)?;
-        for (column, to) in selected.columns_mut().enumerate() {
-            let from = self.column(column);
-            for (chunk, word) in rows.chunks(WORD_BITS).zip(to) {
-                *word = chunk
-                    .iter()
-                    .enumerate()
-                    .fold(0, |word, (i, &row)| word | (from[row / WORD_BITS] >> (row % WORD_BITS) & 1) << i);
-            }
-        }
-        Ok(selected)
+        self.view().select_rows(rows)
     }
 }
 
@@ -266,6 +256,27 @@ impl<'a> BitView<'a> {
     /// The columns from a word on, as kernels take them.
     pub(crate) fn columns_at(&self, first: usize) -> Columns<'a> {
         Columns { words: self.words, stride: self.stride, first }
+    }
+
+    /// A matrix of the given rows, in that order.
+    ///
+    /// # Panics
+    /// When a row does not exist.
+    ///
+    /// # Errors
+    /// When the memory is unavailable.
+    pub fn select_rows(&self, rows: &[usize]) -> Result<BitMatrix> {
+        let mut selected = BitMatrix::zeros(rows.len(), self.columns)?;
+        for (column, to) in selected.columns_mut().enumerate() {
+            let from = self.column(column);
+            for (chunk, word) in rows.chunks(WORD_BITS).zip(to) {
+                *word = chunk
+                    .iter()
+                    .enumerate()
+                    .fold(0, |word, (i, &row)| word | (from[row / WORD_BITS] >> (row % WORD_BITS) & 1) << i);
+            }
+        }
+        Ok(selected)
     }
 
     /// One bit.

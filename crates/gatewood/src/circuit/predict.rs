@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::grove_run::CHUNK_ROWS;
+use super::grove_run::{CHUNK_ROWS, Scratch};
 use super::tally::{Room, TALLY_ROWS, Tally};
-use super::{Grove, Target, VoteTree};
+use super::{Grove, Target, VoteTree, Wide};
 use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, packed_row_bytes, transpose_packed};
 use crate::pool::{in_pool, with_pool};
@@ -110,6 +110,27 @@ impl Grove {
             pieces.iter_mut().enumerate().try_for_each(|piece| add(&mut room, piece))?;
         }
         Ok(Margins { columns })
+    }
+
+    /// Adds the votes of some of its trees to margins, one list a margin with an entry a row. The rows have the grove's
+    /// inputs.
+    pub(crate) fn add_trees<'t>(
+        &self,
+        trees: impl IntoIterator<Item = &'t VoteTree>,
+        bits: BitView<'_>,
+        margins: &mut [Vec<i32>],
+    ) {
+        let kernels = Kernels::best();
+        let wide = Wide { bits, spans: self.spans() };
+        let (mut scratch, mut addresses) = (Scratch::default(), vec![0; CHUNK_ROWS]);
+        let mut pieces = in_pieces(margins, CHUNK_ROWS);
+        for tree in trees {
+            for (chunk, margins) in pieces.iter_mut().enumerate() {
+                let addresses = &mut addresses[..margins[0].len()];
+                tree.addresses(wide, chunk * CHUNK_ROWS, kernels, &mut scratch, addresses);
+                add_votes(tree, addresses, margins);
+            }
+        }
     }
 
     /// The class of each row.

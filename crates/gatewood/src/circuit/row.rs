@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Grove, MAX_ARITY, Target, Tree, TruthTable};
+use super::{Grove, MAX_ARITY, Span, Target, Tree, TruthTable};
 
 /// Room to work in: a byte a column, the outputs of one level of gates and of the next, and the margins.
 #[derive(Debug, Clone, Default)]
@@ -18,16 +18,52 @@ pub(crate) struct RowRoom {
 #[derive(Debug, Clone)]
 pub(crate) struct RowCircuit {
     inputs: usize,
-    spans: Vec<RowSpan>,
+    spans: Vec<RowSpans>,
     bias: Vec<i32>,
     shapes: Vec<RowTrees>,
 }
 
-/// Any or all of some slots.
+/// Spans of one kind and length, neighbours among the slots: each is any or all of some slots.
 #[derive(Debug, Clone)]
-struct RowSpan {
+struct RowSpans {
     all: bool,
+    length: usize,
+    /// The slots that the spans read, one span after the other.
     slots: Vec<u32>,
+}
+
+impl RowSpans {
+    fn count(&self) -> usize {
+        self.slots.len() / self.length
+    }
+
+    fn fill(&self, inputs: &[u8], to: &mut [u8]) {
+        match self.length {
+            2 => self.fill_each::<2>(inputs, to),
+            3 => self.fill_each::<3>(inputs, to),
+            4 => self.fill_each::<4>(inputs, to),
+            5 => self.fill_each::<5>(inputs, to),
+            6 => self.fill_each::<6>(inputs, to),
+            _ => {
+                for (slots, to) in self.slots.chunks_exact(self.length).zip(to) {
+                    *to = self.merge(slots.iter().map(|&slot| inputs[slot as usize]));
+                }
+            }
+        }
+    }
+
+    fn fill_each<const N: usize>(&self, inputs: &[u8], to: &mut [u8]) {
+        let (spans, _) = self.slots.as_chunks::<N>();
+        for (slots, to) in spans.iter().zip(to) {
+            *to = self.merge(slots.iter().map(|&slot| inputs[slot as usize]));
+        }
+    }
+
+    /// Without a branch: reading a few bytes more takes less time than guessing wrong.
+    #[inline(always)]
+    fn merge(&self, bits: impl Iterator<Item = u8>) -> u8 {
+        if self.all { bits.fold(1, |all, bit| all & bit) } else { bits.fold(0, |any, bit| any | bit) }
+    }
 }
 
 /// Trees of one shape.
@@ -70,13 +106,22 @@ impl RowCircuit {
     /// A grove; `bits` are the columns that it reads, itself or through spans, in the order of their slots.
     pub(crate) fn of_grove(grove: &Grove, bits: &[u32]) -> Self {
         let mut slots = numbered(bits);
-        let mut spans = Vec::new();
-        for leaf in grove.trees().iter().flat_map(|tree| tree.leaves()) {
-            if let (Some(span), false) = (grove.span(*leaf), slots.contains_key(leaf)) {
-                let columns = span.columns().iter().map(|column| slots[column]).collect();
-                slots.insert(*leaf, (bits.len() + spans.len()) as u32);
-                spans.push(RowSpan { all: span.is_all(), slots: columns });
+        let mut read: Vec<u32> = grove.trees().iter().flat_map(|tree| tree.leaves()).copied().collect();
+        read.sort_unstable();
+        read.dedup();
+        let mut read: Vec<(u32, &Span)> =
+            read.into_iter().filter_map(|leaf| Some((leaf, grove.span(leaf)?))).collect();
+        read.sort_by_key(|(_, span)| (span.is_all(), span.columns().len()));
+        let mut spans: Vec<RowSpans> = Vec::new();
+        for (place, (leaf, span)) in read.into_iter().enumerate() {
+            let (all, length) = (span.is_all(), span.columns().len());
+            if spans.last().is_none_or(|last| (last.all, last.length) != (all, length)) {
+                spans.push(RowSpans { all, length, slots: Vec::new() });
             }
+            if let Some(last) = spans.last_mut() {
+                last.slots.extend(span.columns().iter().map(|column| slots[column]));
+            }
+            slots.insert(leaf, (bits.len() + place) as u32);
         }
         let mut shapes: Vec<RowTrees> = Vec::new();
         let mut places: HashMap<(&[usize], bool), usize> = HashMap::new();
@@ -115,7 +160,7 @@ impl RowCircuit {
         };
         let widest = self.shapes.iter().map(widest).max().unwrap_or(0);
         RowRoom {
-            slots: vec![0; self.inputs + self.spans.len()],
+            slots: vec![0; self.inputs + self.spans.iter().map(RowSpans::count).sum::<usize>()],
             levels: [vec![0; widest], vec![0; widest]],
             margins: vec![0; self.bias.len()],
         }
@@ -125,9 +170,11 @@ impl RowCircuit {
     pub(crate) fn run(&self, room: &mut RowRoom) {
         let RowRoom { slots, levels, margins } = room;
         let (inputs, made) = slots.split_at_mut(self.inputs);
-        for (span, slot) in self.spans.iter().zip(made) {
-            let mut bits = span.slots.iter().map(|&slot| inputs[slot as usize] != 0);
-            *slot = u8::from(if span.all { bits.all(|bit| bit) } else { bits.any(|bit| bit) });
+        let mut made = made;
+        for spans in &self.spans {
+            let (here, rest) = made.split_at_mut(spans.count());
+            spans.fill(inputs, here);
+            made = rest;
         }
         margins.copy_from_slice(&self.bias);
         self.shapes.iter().for_each(|shape| shape.add(slots, levels, margins));
@@ -216,8 +263,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::circuit::VoteTree;
     use crate::circuit::testing::{below, generator, random_table};
-    use crate::circuit::{Span, VoteTree};
 
     fn random_tables(rng: &mut ChaCha8Rng, arities: &[usize]) -> Vec<u64> {
         let mut tables = Vec::new();

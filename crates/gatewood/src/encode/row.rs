@@ -109,6 +109,8 @@ impl<'a> Row<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct RowEncoder {
     columns: Vec<RowColumn>,
+    /// All slots at once, where all columns are of one kind and all tests alike.
+    flat: Option<Flat>,
     /// The encoder's bit in each slot.
     bits: Vec<u32>,
 }
@@ -150,7 +152,8 @@ impl RowEncoder {
             columns.push(RowColumn { first, count: of_input.len(), tests });
             bits.extend(of_input);
         }
-        Self { columns, bits }
+        let flat = Flat::new(encoder, &bits);
+        Self { columns, flat, bits }
     }
 
     /// The encoder's bit in each slot.
@@ -170,6 +173,11 @@ impl RowEncoder {
         slots: &mut [u8],
     ) -> Result<()> {
         let moved = locate(encoder, row)?;
+        if let (Some(flat), None) = (&self.flat, &moved)
+            && flat.fill(row, slots)
+        {
+            return Ok(());
+        }
         for (index, (column, input)) in self.columns.iter().zip(&encoder.inputs).enumerate() {
             let position = moved.as_ref().map_or(input.position, |positions| positions[index]);
             let (value, from) = row.get(position, input.kind);
@@ -186,6 +194,85 @@ impl RowEncoder {
             }
         }
         Ok(())
+    }
+}
+
+/// The tests of all slots where all columns are numbers, pixels or bits: a column and a threshold each.
+#[derive(Debug, Clone)]
+enum Flat {
+    /// Whether a number is above a threshold; with a NaN for a threshold, whether it is missing.
+    Numbers(Vec<(u32, f64)>),
+    /// Whether a pixel is above a threshold, which may be -1.
+    Pixels(Vec<(u32, i16)>),
+    /// Whether a bit is set.
+    Bits(Vec<u32>),
+}
+
+impl Flat {
+    fn new(encoder: &Encoder, bits: &[u32]) -> Option<Self> {
+        let kind = encoder.inputs.first()?.kind;
+        if encoder.inputs.iter().any(|input| input.kind != kind) {
+            return None;
+        }
+        let mut tests = bits.iter().map(|&bit| {
+            let BitMeaning { column, test } = &encoder.bits[bit as usize];
+            (encoder.inputs[*column as usize].position as u32, test)
+        });
+        match kind {
+            Kind::Number => tests
+                .map(|(position, test)| match test {
+                    Test::Above(threshold) => Some((position, *threshold)),
+                    Test::Missing => Some((position, f64::NAN)),
+                    _ => None,
+                })
+                .collect::<Option<_>>()
+                .map(Self::Numbers),
+            Kind::Pixel => tests
+                .map(|(position, test)| match test {
+                    Test::Above(threshold) => {
+                        Some((position, libm::floor(*threshold).clamp(-1.0, 255.0) as i16))
+                    }
+                    // A pixel is never missing.
+                    Test::Missing => Some((position, 255)),
+                    _ => None,
+                })
+                .collect::<Option<_>>()
+                .map(Self::Pixels),
+            Kind::Bit => {
+                let all = tests.all(|(_, test)| *test == Test::Set);
+                let positions = bits.iter().map(|&bit| {
+                    let column = encoder.bits[bit as usize].column as usize;
+                    encoder.inputs[column].position as u32
+                });
+                all.then(|| Self::Bits(positions.collect()))
+            }
+            Kind::Date | Kind::Text => None,
+        }
+    }
+
+    /// Writes all slots, if the row holds just what the columns held in training.
+    #[inline]
+    fn fill(&self, row: Row<'_>, slots: &mut [u8]) -> bool {
+        match (self, row) {
+            (Self::Numbers(tests), Row::Numbers(numbers)) => {
+                for (slot, &(position, threshold)) in slots.iter_mut().zip(tests) {
+                    let number = numbers[position as usize];
+                    *slot = u8::from(number > threshold || threshold.is_nan() && number.is_nan());
+                }
+            }
+            (Self::Pixels(tests), Row::Pixels(pixels)) => {
+                for (slot, &(position, threshold)) in slots.iter_mut().zip(tests) {
+                    *slot = u8::from(i16::from(pixels[position as usize]) > threshold);
+                }
+            }
+            (Self::Bits(positions), Row::Bits(bits)) => {
+                for (slot, &position) in slots.iter_mut().zip(positions) {
+                    *slot = u8::from(bits[position as usize]);
+                }
+            }
+            _ => return false,
+        }
+        true
     }
 }
 

@@ -5,19 +5,26 @@
 //! - [`Prediction`]: what a model says of some rows.
 //! - [`Predictor`]: a model made ready to predict again and again, also single rows.
 //! - [`Metrics`]: how that compares with the true classes.
-//! - [`train()`]: rows and [`TrainSettings`] to a model.
+//! - [`train()`]: rows and [`TrainSettings`] to a model; [`cross_validate()`]: several, each tested on other rows.
+//! - [`holdout`] and [`folds`]: rows put aside.
 //!
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod atomic;
+mod class_weight;
+mod cross_validate;
 mod file;
 mod importance;
 mod metrics;
 mod packing;
+mod permutation;
 mod prediction;
 mod predictor;
+mod prepare;
 mod rows;
 mod settings;
+mod split;
+mod staged;
 mod train;
 
 use std::collections::{BTreeSet, HashSet};
@@ -30,13 +37,17 @@ use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
 
 pub use atomic::{AtomicFile, write_atomically};
+pub use class_weight::ClassWeight;
+pub use cross_validate::{Fold, cross_validate};
 pub use file::FORMAT_VERSION;
 pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use predictor::Predictor;
+pub use prepare::train;
 pub use rows::{LabelledRows, Rows};
 pub use settings::{LearnSettings, TrainSettings};
-pub use train::{GroveReport, Trained, Training, train};
+pub use split::{EARLY_STOPPING_SHARE, Parts, Subset, folds, holdout};
+pub use train::{GroveReport, Trained, Training};
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]

@@ -66,6 +66,11 @@ impl Prediction {
         &self.classes
     }
 
+    /// The class of each row, by itself.
+    pub fn into_classes(self) -> Vec<u32> {
+        self.classes
+    }
+
     /// Margins a row, where there are any: 1 for two classes, else one a class.
     pub fn width(&self) -> Option<usize> {
         self.margins.as_ref().map(|margins| margins.width)

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::rows::{Rows, encode};
+use super::rows::{Encoded, Rows, encode};
 use super::{Circuit, Model, Prediction};
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Grove, RowCircuit, RowRoom, Tally, write_probabilities};
@@ -107,7 +107,7 @@ impl Predictor {
             };
             return self.predict_few((0..rows.len()).map(row));
         }
-        let bits = encode(self.model.encoder(), rows, threads)?;
+        let bits = self.encode(rows, threads)?;
         match (self.model.circuit(), &self.tally) {
             (Circuit::Grove(grove), Some(tally)) => {
                 let margins = grove.run_with(tally, bits.view(), threads, Kernels::best())?;
@@ -162,6 +162,10 @@ impl Predictor {
             }
             class
         })
+    }
+
+    pub(super) fn encode<'a>(&self, rows: Rows<'a>, threads: usize) -> Result<Encoded<'a>> {
+        encode(self.model.encoder(), rows, threads)
     }
 
     /// Runs one row, and shows its class and its margins.

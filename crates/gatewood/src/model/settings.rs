@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::ClassWeight;
 use crate::encode::EncodeSettings;
 use crate::learn::{GroveSettings, TreeSettings};
 use crate::{Error, Result};
@@ -68,6 +69,9 @@ pub struct TrainSettings {
     pub learn: LearnSettings,
     /// How raw columns become bits; of no use for rows that are bits already.
     pub encode: EncodeSettings,
+    /// What a row of each class counts for in a grove, by name or balanced.
+    #[serde(default, skip_serializing_if = "ClassWeight::is_even")]
+    pub class_weight: ClassWeight,
 }
 
 impl TrainSettings {
@@ -91,12 +95,26 @@ impl TrainSettings {
             Some(_) => return Err(Error::setting("encode must be an object of settings")),
             None => EncodeSettings::default(),
         };
-        let learn = match model {
+        let class_weight = match learn.remove("class_weight") {
+            Some(value) => serde_json::from_value(value.clone()).map_err(|_| {
+                Error::setting(format!(
+                    "class_weight is \"balanced\" or an object of weights by class, not {value}"
+                ))
+            })?,
+            None => ClassWeight::default(),
+        };
+        let mut learn = match model {
             "grove" => LearnSettings::Grove(read_settings(&learn)?),
             "tree" => LearnSettings::Tree(read_settings(&learn)?),
             _ => return Err(Error::setting(format!("{model} is not a model: there are grove and tree"))),
         };
-        Ok(Self { learn, encode })
+        // A tree that is lower than the usual height is judged at its root.
+        if let LearnSettings::Tree(tree) = &mut learn
+            && !chosen.contains_key("height")
+        {
+            tree.height = tree.height.min(tree.depth);
+        }
+        Ok(Self { learn, encode, class_weight })
     }
 }
 

@@ -81,29 +81,12 @@ impl Trained {
     }
 }
 
-/// Trains a model: fits the encoder, encodes, learns.
-///
-/// The same rows and settings give the same model, byte for byte, whoever asks.
-///
-/// ```
-/// use gatewood::encode::{Column, EncodeSettings, Labels, Numbers, Table};
-/// use gatewood::learn::{Silent, TreeSettings};
-/// use gatewood::model::{LearnSettings, Rows, TrainSettings, Training, train};
-///
-/// let width = Column::Number(Numbers::F64(vec![1.0, 2.0, 3.0, 4.0]));
-/// let table = Table::new(vec![("width".into(), width)])?;
-/// let labels = Labels::new(vec!["small".into(), "large".into()], vec![0, 0, 1, 1])?;
-/// let tree = TreeSettings { arity: 2, depth: 2, ..TreeSettings::default() };
-/// let settings = TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() };
-/// let trained = train(&Training::new(Rows::Raw(table.view()), &labels), &settings, &Silent)?;
-/// assert_eq!(trained.model.predict(&table, 1)?.classes(), [0, 0, 1, 1]);
-/// # Ok::<(), gatewood::Error>(())
-/// ```
-///
-/// # Errors
-/// When a setting is out of range, the rows do not fit the labels or each other, there is nothing to learn from, the
-/// memory is not to be had, or the observer stops the work.
-pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn Observer) -> Result<Trained> {
+/// [`train`](super::train()) on rows that are ready for it.
+pub(super) fn learn(
+    training: &Training<'_>,
+    settings: &TrainSettings,
+    observer: &dyn Observer,
+) -> Result<Trained> {
     check_simd()?;
     let LabelledRows { rows, labels, weights } = training.train;
     check(&training.train, "training")?;
@@ -266,6 +249,7 @@ fn check(examples: &LabelledRows<'_>, name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::rows::Encoded;
+    use super::super::train;
     use super::*;
     use crate::bits::BitMatrix;
     use crate::encode::{EncodeSettings, Table};
@@ -273,7 +257,7 @@ mod tests {
 
     fn settings() -> TrainSettings {
         let tree = TreeSettings { arity: 2, depth: 3, ..TreeSettings::default() };
-        TrainSettings { learn: LearnSettings::Tree(tree), encode: EncodeSettings::default() }
+        TrainSettings { learn: LearnSettings::Tree(tree), ..TrainSettings::default() }
     }
 
     fn bits() -> (BitMatrix, Labels) {
