@@ -574,7 +574,7 @@ fn exported_code_is_verified_with_all_it_puts_out() {
             assert_eq!(said.contains("raw values"), words.contains("encoder"), "{words}: {said}");
         }
     }
-    // What is damaged is told apart: the encoder, the outputs of the classes, the margins.
+    // Damage is found: the encoder, the outputs of the classes, the margins.
     good(path, "export people.gw -o people.rs --with-encoder --one-hot");
     let source = std::fs::read_to_string(path.join("people.rs")).unwrap();
     for (from, to) in [

@@ -32,7 +32,7 @@ impl Split {
     /// The given rows of this split, in that order.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
         Ok(Self { table: self.table.select_rows(rows)?, labels: self.labels.select_rows(rows) })
     }

@@ -1,4 +1,4 @@
-//! One bit of one table of an exported circuit flipped: told apart by a row, or proven to change nothing.
+//! One bit of one table of an exported circuit flipped: shown by a row, or proven to change nothing.
 //!
 //! `cargo test --release -p gatewood-data --test flips -- --ignored --nocapture` does it 200 times to the paper's default
 //! tree, and prints what came of it.
@@ -41,7 +41,7 @@ fn flipped(netlist: &Netlist, stream: &mut Stream) -> Netlist {
     builder.finish()
 }
 
-/// Flips bits of what was exported; gives how many flips a row told apart, and how many were proven to change nothing.
+/// Flips bits of what was exported; gives how many flips a row showed, and how many were proven to change nothing.
 fn flip(depth: usize, flips: usize, format: Format) -> [usize; 2] {
     let tree = learned(depth);
     let simplified = tree.simplify(&SimplifySettings::default()).unwrap().netlist;

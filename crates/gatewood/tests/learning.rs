@@ -148,7 +148,7 @@ fn bad_input_is_refused_with_a_reason() {
     };
     assert_eq!(learn(&BitMatrix::zeros(0, 10).unwrap(), &[]), "nothing to learn from: 0 rows of 10 bits");
     assert_eq!(learn(&bits, &labels[..99]), "99 labels for 100 rows");
-    assert_eq!(learn(&bits, &[1; 100]), "all 100 rows are of class 1: nothing to tell apart");
+    assert_eq!(learn(&bits, &[1; 100]), "all 100 rows are of class 1: there is nothing to learn");
     assert_eq!(learn(&bits, &[2; 100]), "row 0 has label 2: a tree learns two classes, 0 and 1");
     assert!(
         BitMatrix::from_bools(3, &[true; 10]).unwrap_err().to_string().contains("rows of unequal length")

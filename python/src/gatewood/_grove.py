@@ -32,8 +32,8 @@ class GatewoodClassifier(CircuitClassifier):
     climb : int
         Trials of hill climbing for each tree.
     candidates : int
-        Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
-        Two classes that are easy to tell apart: the others learn better without.
+        Candidate columns that are compared for each trial; the most informative one is tried; 1 for none.
+        Used for two classes that the first rounds nearly separate; other data learns better without.
     n_estimators : int
         Rounds of boosting. A round adds a tree for each class, or ``trees_per_round`` for two classes.
     cv_folds : int
@@ -48,8 +48,8 @@ class GatewoodClassifier(CircuitClassifier):
     sample_rows : int
         Rows a tree is climbed on, drawn in proportion to their gradient.
     sampling_power : float
-        The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told
-        worst. Of two classes only those that are easy to tell apart.
+        The power of their gradient that rows are drawn by instead, 1 to 2: with more, rows with a large loss are drawn
+        more often. Of two classes, only those that the first rounds nearly separate.
     honest_fraction : float
         Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
         flatters the rows it saw.
@@ -57,7 +57,7 @@ class GatewoodClassifier(CircuitClassifier):
         Part of the columns tried that are drawn by how often the trees so far read them, 0 to 1; the others are drawn
         evenly.
     reg_lambda : float
-        Rows of no opinion that are added to every root address before it votes.
+        L2 regularisation of votes: added to the hessian of every root address, in rows.
     vote_bits : int
         Bits of a vote, its sign included: 1 to 16.
     early_stopping_rounds : int

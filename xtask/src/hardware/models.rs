@@ -80,7 +80,7 @@ pub fn export(_: &Log) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Lets the command prove or test its own files, and tell damaged ones apart.
+/// Lets the command prove or test its own files, and find damaged ones.
 pub fn verify(_: &Log) -> Result<Outcome> {
     let (gatewood, folder) = (gatewood(), folder()?);
     let mut outcome = Outcome::default();
@@ -124,7 +124,7 @@ pub fn verify(_: &Log) -> Result<Outcome> {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         match output.status.code() {
             Some(1) if said.starts_with("differs") => outcome.passed += 1,
-            _ => outcome.failed.push(format!("{damaged} is not told apart: {said}")),
+            _ => outcome.failed.push(format!("{damaged} is not found out: {said}")),
         }
     }
     Ok(outcome)

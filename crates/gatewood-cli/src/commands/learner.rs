@@ -92,7 +92,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "R", value_parser = finite)]
     learning_rate: Option<f64>,
 
-    /// Grove: columns looked at for each trial where two classes are easy to tell apart; 1 for none
+    /// Grove: candidate columns compared for each trial, where the first rounds nearly separate two classes; 1 for none
     #[arg(long, alias = "screen", value_name = "N")]
     candidates: Option<u32>,
 
@@ -100,7 +100,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "sample", value_name = "ROWS")]
     sample_rows: Option<usize>,
 
-    /// Grove: the power of a row's gradient that it is drawn by, 1 to 2; with more, trees learn from the rows told worst
+    /// Grove: the power of a row's gradient that it is drawn by, 1 to 2; with more, rows with a large loss are drawn more often
     #[arg(long, alias = "focus", value_name = "POWER", value_parser = finite)]
     sampling_power: Option<f64>,
 
@@ -112,7 +112,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "habit", value_name = "PART", value_parser = finite)]
     feature_reuse: Option<f64>,
 
-    /// Grove: rows of no opinion added to every root address
+    /// Grove: L2 regularisation of votes, in rows
     #[arg(long, alias = "damping", value_name = "ROWS", value_parser = finite)]
     reg_lambda: Option<f64>,
 

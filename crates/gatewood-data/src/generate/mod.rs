@@ -22,7 +22,7 @@ use gatewood::{Error, Result};
 
 /// What makes the rows of a generated set.
 pub trait Maker {
-    /// The name the random streams are told apart by.
+    /// The name that makes the random streams differ.
     fn name(&self) -> &'static str;
 
     /// Bits of a row.
@@ -38,7 +38,7 @@ const BAND_ROWS: usize = 512;
 /// Makes the bits and classes of `rows` rows of the training or the test split.
 ///
 /// # Errors
-/// When the memory is not to be had.
+/// When memory runs out.
 ///
 /// ```
 /// use gatewood_data::generate::{Cubes, make};

@@ -14,7 +14,7 @@ pub struct RowRandom(ChaCha8Rng);
 const TEST_STREAMS: u64 = 1 << 63;
 
 impl RowRandom {
-    /// The stream of a row. Names of up to 24 bytes are told apart.
+    /// The stream of a row. Names of up to 24 bytes give different streams.
     pub fn new(name: &str, seed: u64, test: bool, row: usize) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

@@ -77,7 +77,7 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     let pool = if text.ended || threads == 1 {
         None
     } else {
-        // Without threads, where they are not to be had.
+        // Without threads, where they are unavailable.
         ThreadPoolBuilder::new().num_threads(threads).build().ok()
     };
     let mut reading = Reading { records, columns, pool };
@@ -103,7 +103,7 @@ fn make_room(columns: &[ColumnBuilder], rows: usize) -> Result<()> {
 struct Reading<'a> {
     records: Records<'a>,
     columns: Vec<ColumnBuilder>,
-    /// None where there is one core, or threads are not to be had.
+    /// None where there is one core, or threads are unavailable.
     pool: Option<ThreadPool>,
 }
 

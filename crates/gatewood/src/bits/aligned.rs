@@ -26,11 +26,11 @@ impl AlignedWords {
     /// Zeroed words, `words` rounded up to whole blocks.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub fn zeros(words: usize) -> Result<Self> {
         memory::check(words.saturating_mul(8))?;
         let missing =
-            || Error::too_large(format!("{} bytes of memory are not to be had", words.saturating_mul(8)));
+            || Error::too_large(format!("{} bytes of memory are unavailable", words.saturating_mul(8)));
         let length = words.div_ceil(BLOCK_WORDS);
         let layout = Layout::array::<Block>(length).map_err(|_| missing())?;
         if layout.size() == 0 {

@@ -33,7 +33,7 @@ impl BitMatrix {
     /// A matrix of zeros.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub fn zeros(rows: usize, columns: usize) -> Result<Self> {
         let too_large = || Error::too_large(format!("{rows} rows of {columns} bits do not fit in memory"));
         let stride = padded_words_for(rows);
@@ -45,7 +45,7 @@ impl BitMatrix {
     /// From row-major bytes, each row `columns.div_ceil(8)` of them, bit `j` of a row in bit `j % 8` of byte `j / 8`.
     ///
     /// # Errors
-    /// When the number of bytes does not fit the shape, or the memory is not to be had.
+    /// When the number of bytes does not fit the shape, or memory runs out.
     pub fn from_packed_rows(rows: usize, columns: usize, bytes: &[u8]) -> Result<Self> {
         let row_bytes = packed_row_bytes(rows, columns, bytes)?;
         let mut matrix = Self::zeros(rows, columns)?;
@@ -57,7 +57,7 @@ impl BitMatrix {
     /// From row-major `bool`s, `columns` a row.
     ///
     /// # Errors
-    /// When the values do not fill whole rows, or the memory is not to be had.
+    /// When the values do not fill whole rows, or memory runs out.
     pub fn from_bools(columns: usize, values: &[bool]) -> Result<Self> {
         Self::from_values(columns, values, |&value| value)
     }
@@ -65,7 +65,7 @@ impl BitMatrix {
     /// From row-major bytes, `columns` a row; any value but zero is a one.
     ///
     /// # Errors
-    /// When the values do not fill whole rows, or the memory is not to be had.
+    /// When the values do not fill whole rows, or memory runs out.
     pub fn from_bytes(columns: usize, values: &[u8]) -> Result<Self> {
         Self::from_values(columns, values, |&value| value != 0)
     }
@@ -99,7 +99,7 @@ impl BitMatrix {
     /// From columns of packed words, each at least `rows` bits long. Bits past the last row are cleared.
     ///
     /// # Errors
-    /// When a column is too short, or the memory is not to be had.
+    /// When a column is too short, or memory runs out.
     pub fn from_columns<C: AsRef<[u64]>>(rows: usize, columns: &[C]) -> Result<Self> {
         let mut matrix = Self::zeros(rows, columns.len())?;
         let words = words_for(rows);
@@ -180,7 +180,7 @@ impl BitMatrix {
     /// A matrix of the given columns of this one, in that order.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub fn select_columns(&self, columns: &[usize]) -> Result<Self> {
         let mut selected = Self::zeros(self.rows, columns.len())?;
         for (to, &from) in columns.iter().enumerate() {
@@ -192,7 +192,7 @@ impl BitMatrix {
     /// A matrix of the given rows of this one, in that order.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
         self.view().select_rows(rows)
     }

@@ -1,4 +1,4 @@
-//! Nodes that no simulated row has told apart so far.
+//! Nodes that no simulated row has shown to differ so far.
 
 use std::collections::HashMap;
 

@@ -11,7 +11,7 @@ impl Netlist {
     /// The outputs for every row, one column an output: what [`Netlist::evaluate_row`] says, 64 rows a word.
     ///
     /// # Errors
-    /// When the columns are not as many as the inputs, or the memory is not to be had.
+    /// When the columns are not as many as the inputs, or memory runs out.
     pub fn evaluate(&self, rows: BitView<'_>) -> Result<BitMatrix> {
         if rows.columns() != self.inputs() {
             return Err(Error::data(format!(

@@ -88,7 +88,7 @@ impl Encoder {
     /// Turns raw rows into bits.
     ///
     /// # Errors
-    /// When a column is not there or does not hold what it held in training, or the memory is not to be had.
+    /// When a column is not there or does not hold what it held in training, or memory runs out.
     pub fn transform<'a>(&self, table: impl Into<TableView<'a>>) -> Result<BitMatrix> {
         self.transform_on(table, 0)
     }

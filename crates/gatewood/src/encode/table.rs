@@ -201,7 +201,7 @@ impl Table {
     /// A table of the given rows of this one, in that order.
     ///
     /// # Errors
-    /// When a row does not exist, or the memory is not to be had.
+    /// When a row does not exist, or memory runs out.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
         self.view().select_rows(rows)
     }

@@ -133,7 +133,7 @@ impl<'a> TableView<'a> {
     /// A table of the given rows of these, in that order.
     ///
     /// # Errors
-    /// When a row does not exist, or the memory is not to be had.
+    /// When a row does not exist, or memory runs out.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Table> {
         if let Some(row) = rows.iter().find(|&&row| row >= self.rows) {
             return Err(Error::data(format!("there is no row {row}: there are {}", self.rows)));

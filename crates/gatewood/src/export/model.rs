@@ -166,7 +166,7 @@ fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netl
 /// about rows that are half ones.
 ///
 /// # Errors
-/// When the memory is not to be had.
+/// When memory runs out.
 pub fn test_rows(rows: usize, columns: usize, seed: u64) -> Result<BitMatrix> {
     let mut matrix = BitMatrix::zeros(rows, columns)?;
     for row in 0..rows {

@@ -87,7 +87,7 @@ pub(super) fn unique(names: Vec<String>) -> Vec<String> {
 
 /// Names made different from each other and from those taken, by a number behind those that stand twice.
 fn distinct(names: impl Iterator<Item = String>, taken: &mut HashSet<String>) -> Vec<String> {
-    // The number to try next, so that many equal names take no time to tell apart.
+    // The number to try next, so that many equal names take no time to number.
     let mut next: HashMap<String, usize> = HashMap::new();
     let name_one = |name: String| {
         if taken.insert(name.clone()) {

@@ -1,7 +1,7 @@
 //! Proving that two netlists compute the same.
 //!
 //! Both netlists become one and-inverter graph in which equal structure is shared. Simulation looks for a row that
-//! tells them apart, and for inner nodes that look equal; these are proven equal from the inputs up, in small windows
+//! shows a difference, and for inner nodes that look equal; these are proven equal from the inputs up, in small windows
 //! by exhaustion and in larger ones by SAT, and then merged, so that little is left to prove at the outputs.
 
 mod reach;

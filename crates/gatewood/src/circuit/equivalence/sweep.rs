@@ -23,7 +23,7 @@ const MEMBERS: usize = 2_000;
 /// What is spent on a pair of inner nodes.
 const INNER: Effort = Effort { conflicts: 500, nodes: 20_000, deadline: Deadline::NONE };
 
-/// A row that tells two outputs apart, and the number of the output.
+/// A row on which two outputs differ, and the number of the output.
 type Difference = (Vec<bool>, usize);
 
 impl From<Difference> for Equivalence {
@@ -129,7 +129,7 @@ impl Sweep {
         needed
     }
 
-    /// Tries to merge a node of the second netlist with a node of the first that it was never told apart from.
+    /// Tries to merge a node of the second netlist with a node of the first that it was never seen to differ from.
     fn merge(&mut self, node: usize, classes: &mut Classes) -> Option<Difference> {
         for _ in 0..ATTEMPTS {
             let candidates = self.candidates(node, classes);
@@ -192,14 +192,14 @@ impl Sweep {
                     values.into_iter().for_each(|(input, value)| inputs[input] = value);
                     return Equivalence::Differs { inputs, output };
                 }
-                // Another output may still tell them apart.
+                // Another output may still differ.
                 Verdict::Unknown => found = Equivalence::Undecided,
             }
         }
         found
     }
 
-    /// Simulates the rows in `words` and looks for one that tells a pair of outputs apart.
+    /// Simulates the rows in `words` and looks for one on which a pair of outputs differs.
     fn simulate(&mut self) -> Option<Difference> {
         self.source.simulate(self.words.iter().copied(), &mut self.values);
         let value = |edge: Edge| self.values[edge.node()] ^ edge.mask();

@@ -59,7 +59,7 @@ pub fn heat_map(worth: &[f64], width: usize, height: usize) -> Result<String> {
     Ok(svg)
 }
 
-/// The colour of a value from 0 to 1. Small values are told apart best: the root of the value is shown.
+/// The colour of a value from 0 to 1. Small values differ most: the root of the value is shown.
 fn colour(value: f64) -> String {
     let place = value.sqrt() * (COLOURS.len() - 1) as f64;
     let below = (place as usize).min(COLOURS.len() - 2);

@@ -19,7 +19,7 @@ pub(crate) const PARTS: u32 = 5;
 
 /// Rounds without improvement after which a fold ends: such a part of those there were, and no fewer than make so many
 /// trees. Several folds may end sooner, since their losses are added up.
-const PATIENCE: [(usize, usize); 2] = [(4, 60), (6, 40)];
+const STALE_ROUNDS: [(usize, usize); 2] = [(4, 60), (6, 40)];
 
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
 const BETTER: (f64, f64) = (0.001, 0.0002);
@@ -121,7 +121,7 @@ pub(super) fn held_out_part<E: Engine>(setup: &Setup<'_, E>, plan: &GrovePlan) -
 
 /// Whether so many rounds after the best one are too many to go on.
 pub(super) fn is_enough(round: usize, best: usize, plan: &GrovePlan) -> bool {
-    let (part, trees) = PATIENCE[usize::from(plan.cv_folds > 1)];
+    let (part, trees) = STALE_ROUNDS[usize::from(plan.cv_folds > 1)];
     round - best > trees.div_ceil(plan.trees_per_round).max(best / part) && !plan.keep_flat_rounds
 }
 

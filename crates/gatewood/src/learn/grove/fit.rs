@@ -407,8 +407,8 @@ fn grow<E: Engine>(
         growth.curve.push(point);
         tracker.advance(1)?;
         tracker.expect(rounds as u64);
-        let impatient = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
-        if held.is_some() && impatient || is_over {
+        let is_stopped = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
+        if held.is_some() && is_stopped || is_over {
             break;
         }
     }

@@ -30,8 +30,8 @@ pub struct GroveSettings {
     pub depth: Option<usize>,
     /// Trials of hill climbing for each tree.
     pub climb: Option<u32>,
-    /// Columns that are screened for each trial, of which only that which tells the leaf's gate most is tried; 1 for none.
-    /// Two classes that are easy to tell apart: the others learn better without.
+    /// Candidate columns that are compared for each trial; the most informative one is tried; 1 for none.
+    /// Used for two classes that the first rounds nearly separate; other data learns better without.
     #[serde(alias = "screen")]
     pub candidates: Option<u32>,
     /// Rounds of boosting. A round adds a tree for each class, or [`GroveSettings::trees_per_round`] for two classes.
@@ -52,8 +52,8 @@ pub struct GroveSettings {
     /// Rows a tree is climbed on, drawn in proportion to their gradient.
     #[serde(alias = "sample")]
     pub sample_rows: Option<usize>,
-    /// The power of their gradient that rows are drawn by instead, 1 to 2: with more, the sample is of the rows told worst.
-    /// Of two classes only those that are easy to tell apart: the others are drawn by the gradient itself.
+    /// The power of their gradient that rows are drawn by instead, 1 to 2: with more, rows with a large loss are drawn more often.
+    /// Of two classes, only those that the first rounds nearly separate; other rows are drawn by the gradient itself.
     #[serde(alias = "focus")]
     pub sampling_power: Option<f64>,
     /// Part of the rows that a tree is not climbed on, 0 to 0.9: its votes come mostly from these, since the climb
@@ -64,7 +64,7 @@ pub struct GroveSettings {
     /// evenly.
     #[serde(alias = "habit")]
     pub feature_reuse: Option<f64>,
-    /// Rows of no opinion that are added to every root address before it votes.
+    /// L2 regularisation of votes: added to the hessian of every root address, in rows.
     #[serde(alias = "damping")]
     pub reg_lambda: Option<f64>,
     /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
@@ -106,7 +106,7 @@ pub struct GrovePlan {
     pub arities: Vec<usize>,
     /// Trials of hill climbing for each tree.
     pub climb: u32,
-    /// Columns screened for each trial.
+    /// Candidate columns compared for each trial.
     pub candidates: u32,
     /// Rounds of boosting; where they are to be chosen, the most there can be.
     pub rounds: usize,
@@ -130,7 +130,7 @@ pub struct GrovePlan {
     pub honest_fraction: f64,
     /// Part of the columns tried that are drawn by how often they were read.
     pub feature_reuse: f64,
-    /// Rows of no opinion at every root address.
+    /// L2 regularisation of votes.
     pub reg_lambda: f64,
     /// Bits of a vote.
     pub vote_bits: u32,

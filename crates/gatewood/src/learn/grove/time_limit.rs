@@ -18,7 +18,7 @@ const PLANNED: f64 = 0.9;
 const FEWER: f64 = 16.0;
 const MORE: f64 = 4.0;
 
-/// For fewer rounds the rate grows by this power: ten digits and Fashion-MNIST are best told with rates of 0.28 after 60
+/// For fewer rounds the rate grows by this power: ten digits and Fashion-MNIST are best learned with rates of 0.28 after 60
 /// rounds, 0.14 to 0.2 after 125 and 0.05 after 1,000. For more rounds it falls as they grow, or too much would be learned.
 const RATE_POWER: f64 = 2.0 / 3.0;
 

@@ -29,7 +29,7 @@ impl TrainingView {
     ///
     /// # Errors
     /// When there are no rows or columns, a label is neither 0 nor 1, a class has no row, the labels are not one a row,
-    /// or the memory is not to be had.
+    /// or memory runs out.
     pub fn new(bits: BitView<'_>, labels: &[u32], kernels: Kernels) -> Result<Self> {
         if bits.rows() == 0 || bits.columns() == 0 {
             return Err(Error::data(format!(
@@ -62,7 +62,7 @@ impl TrainingView {
         let rows = [labels.len() - ones, ones];
         if let Some(missing) = rows.iter().position(|&rows| rows == 0) {
             return Err(Error::data(format!(
-                "all {} rows are of class {}: nothing to tell apart",
+                "all {} rows are of class {}: there is nothing to learn",
                 labels.len(),
                 1 - missing
             )));
