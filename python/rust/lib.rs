@@ -6,6 +6,7 @@
 
 mod data;
 mod error;
+mod explain;
 mod export;
 mod model;
 mod rows;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use super::data::load_dataset;
+    #[pymodule_export]
+    use super::explain::{contributions, counterfactual, explain, prove};
     #[pymodule_export]
     use super::export::{export, format_of, test_code, verify};
     #[pymodule_export]

@@ -36,6 +36,7 @@
 //! - [`circuit`]: [`circuit::TruthTable`], [`circuit::Tree`] (the full tree of the paper), [`circuit::Grove`];
 //! - [`learn`]: settings, groves, the greedy tree, hill climbing;
 //! - [`model`]: a circuit with its names and its file; training, the compiled [`model::Predictor`], metrics;
+//! - [`explain`]: why a model says what it says, and what it says of every possible row;
 //! - [`export`]: circuits as Verilog, VHDL, BLIF, AIGER, C and more, and back;
 //! - [`Classifier`]: all of it behind `fit`, `predict`, `save` and `load`;
 //! - [`random`]: the streams all randomness comes from.
@@ -50,6 +51,7 @@ pub mod circuit;
 mod classifier;
 pub mod encode;
 mod error;
+pub mod explain;
 pub mod export;
 pub mod learn;
 pub mod memory;

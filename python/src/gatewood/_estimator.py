@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 
 from . import _core, _inputs
 from ._classes import class_names, classes_from_names
+from ._explain import Explaining
 from ._html import model_card
 from ._progress import Progress
 
@@ -38,7 +39,7 @@ _OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
 _PARAMETERS = {"rounds": "n_estimators"}
 
 
-class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a circuit. Parameters left at ``None`` have the library's default."""
 
     _kind: ClassVar[str]
@@ -267,9 +268,16 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row."""
+    def predict(self, X: Any, *, pred_contrib: bool = False, background: Any = None) -> NDArray[Any]:
+        """The class of each row.
+
+        With ``pred_contrib``, what each column adds to the margin in log-odds instead: exact Shapley values, a column of the
+        result for each column of ``X`` and a last one for the mean margin of the background, class by class where there are
+        more than two. The background is the rows to compare with, else some of ``X``.
+        """
         self._check_fitted()
+        if pred_contrib:
+            return self._contributions(X, background)
         classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict, self.model_.predict_few)]
         return classes
 
@@ -335,7 +343,7 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         encoder: bool | None = None,
         fraction: int | None = None,
         pipeline: int | None = None,
-        cells: bool | str | None = None,
+        cells: bool | None = None,
         one_hot: bool | None = None,
         margins: bool | None = None,
         simplify: bool | None = None,
@@ -357,9 +365,9 @@ class CircuitClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Bits behind the point of the numbers that a circuit with its encoder reads.
         pipeline : int
             Register stages of Verilog and VHDL.
-        cells : bool or str
-            Whether the LUTs of Verilog are cells that synthesis leaves as they are: ``"xilinx"`` (or true: ``LUT1`` to
-            ``LUT6`` of AMD's devices), ``"ice40"`` (``SB_LUT4``) or ``"ecp5"`` (``LUT4`` of Lattice's).
+        cells : bool
+            Whether the LUTs of Verilog are the cells ``LUT1`` to ``LUT6`` of AMD (Xilinx) devices, which synthesis leaves as
+            they are.
         one_hot, margins : bool
             Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
         simplify : bool

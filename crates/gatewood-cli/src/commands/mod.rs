@@ -3,11 +3,13 @@
 mod bench;
 mod data;
 mod eval;
+mod explain;
 mod export;
 mod inspect;
 mod learner;
 mod paper;
 mod predict;
+mod prove;
 mod setup;
 mod sources;
 mod train;
@@ -28,6 +30,10 @@ pub(crate) enum Command {
     Eval(eval::Args),
     /// Show what a model is made of and what its bits mean
     Inspect(inspect::Args),
+    /// Say why a row has its class, what would turn it, and what each column adds
+    Explain(explain::Args),
+    /// Prove a property of a model for every row that can exist, or show a row for which it is false
+    Prove(prove::Args),
     /// Write a model's circuit as Verilog, VHDL, BLIF, AIGER, C, Rust, DOT, SVG or JSON
     Export(export::Args),
     /// Prove that an exported file computes what the model computes
@@ -53,6 +59,8 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Prove(args) => prove::run(&args),
         Command::Export(args) => export::run(&args, terminal),
         Command::Verify(args) => verify::run(&args),
         Command::Data(command) => data::run(&command, terminal),

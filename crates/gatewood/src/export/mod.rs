@@ -44,7 +44,6 @@ use std::io::Write;
 use self::code::{Code, c, rust};
 pub use self::code::{CodeTest, CodeTestOptions, test_code};
 pub use self::format::Format;
-pub use self::hdl::cells::CellFamily;
 use self::hdl::{verilog, verilog_reader, vhdl};
 pub use self::interface::Interface;
 use self::logic::{aiger, aiger_reader, blif, blif_reader, json};
@@ -67,13 +66,11 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
     options.validate()?;
     check_hardware(options, format)?;
     check_shape(netlist, format)?;
-    if let Some(family) = options.cells
-        && netlist.max_arity() > family.inputs()
-    {
+    if options.cells && netlist.max_arity() > verilog::CELL_INPUTS {
         return Err(Error::data(format!(
-            "a LUT of {} inputs is not a cell; cells of {family} have {} at the most",
+            "a LUT of {} inputs is not a cell; cells have {} at the most",
             netlist.max_arity(),
-            family.inputs()
+            verilog::CELL_INPUTS
         )));
     }
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
@@ -127,7 +124,7 @@ fn check_hardware(options: &Options, format: Format) -> Result<()> {
     if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
         return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
     }
-    if options.cells.is_some() && format != Format::Verilog {
+    if options.cells && format != Format::Verilog {
         return Err(Error::setting(format!("{format} has no LUT cells; only Verilog has")));
     }
     Ok(())

@@ -1,0 +1,223 @@
+//! A model made ready for questions about all rows.
+
+use std::borrow::Cow;
+
+use super::bound::Allowed;
+use super::domain::Domain;
+use super::search::{Found, Limit, Search};
+use super::system::{Form, System};
+use super::words::{RawValue, values_of};
+use crate::circuit::{Grove, Target, Tree, VoteTree};
+use crate::encode::Encoder;
+use crate::model::{Circuit, Model, Rows};
+use crate::{Error, Result};
+
+/// A model made ready for questions whose answers hold for every row that can exist.
+///
+/// Rows that can exist are those that some raw values give: the thresholds of a column are ordered, its categories exclude
+/// each other, a gap is no number. Making one takes a moment; then it answers any number of questions.
+///
+/// ```
+/// use gatewood::bits::BitMatrix;
+/// use gatewood::circuit::{Grove, Target, VoteTree};
+/// use gatewood::encode::Encoder;
+/// use gatewood::explain::Explainer;
+/// use gatewood::model::{Circuit, Model, Rows};
+/// // "yes" when bit 0 is one and one of the others is.
+/// let tree = VoteTree::new(vec![3], Target::One(0), vec![0, 1, 2], vec![], vec![-1, -1, -1, 1, -1, 1, -1, 1])?;
+/// let grove = Grove::new(3, 2, vec![0], 0.1, vec![tree])?;
+/// let model = Model::new(Encoder::identity(3), Circuit::Grove(grove), vec!["no".into(), "yes".into()])?;
+/// let explainer = Explainer::new(&model)?;
+/// let rows = BitMatrix::from_bools(3, &[true, true, true])?;
+/// let reason = explainer.reason(&explainer.row(Rows::Bits(rows.view()), 0)?, None);
+/// assert_eq!(reason.conditions(), ["bit_0 = 1", "bit_2 = 1"]);
+/// assert!(reason.is_minimal());
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Explainer<'m> {
+    pub(super) model: &'m Model,
+    pub(super) grove: Cow<'m, Grove>,
+    pub(super) domain: Domain,
+    pub(super) system: System,
+    pub(super) margins: Vec<Form>,
+}
+
+/// A row to be explained: its values, and the cells they lie in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainedRow {
+    pub(super) cells: Vec<usize>,
+    pub(super) values: Vec<RawValue>,
+}
+
+impl ExplainedRow {
+    /// The raw value of each column that the encoder reads.
+    pub fn values(&self) -> &[RawValue] {
+        &self.values
+    }
+}
+
+impl<'m> Explainer<'m> {
+    /// Makes a model ready.
+    ///
+    /// # Errors
+    /// When a tree cannot be read as one that votes.
+    pub fn new(model: &'m Model) -> Result<Self> {
+        let grove = match model.circuit() {
+            Circuit::Grove(grove) => Cow::Borrowed(grove),
+            Circuit::Tree(tree) => Cow::Owned(voting(tree)?),
+        };
+        let domain = Domain::new(model.encoder());
+        let mut system = System::new(&domain, &[]);
+        let margins = system.margins(&grove, &domain, false);
+        Ok(Self { model, grove, domain, system, margins })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    pub(super) fn encoder(&self) -> &'m Encoder {
+        self.model.encoder()
+    }
+
+    /// One row of some.
+    ///
+    /// # Errors
+    /// When there is no such row, a column is missing or of the wrong kind, or the row is bits that no raw row has.
+    pub fn row(&self, rows: Rows<'_>, index: usize) -> Result<ExplainedRow> {
+        if index >= rows.len() {
+            return Err(Error::data(format!("there is no row {}: there are {}", index + 1, rows.len())));
+        }
+        match rows {
+            Rows::Raw(table) => {
+                let table = table.select_rows(&[index])?;
+                let bits = self.encoder().transform_on(&table, 1)?;
+                let cells = self.domain.cells_of(self.encoder(), |bit| bits.get(0, bit))?;
+                Ok(ExplainedRow { cells, values: values_of(self.encoder(), table.view(), 0) })
+            }
+            Rows::Bits(bits) => {
+                if bits.columns() != self.encoder().bits() {
+                    let wanted = self.encoder().bits();
+                    return Err(Error::data(format!("the row has {} bits, not {wanted}", bits.columns())));
+                }
+                let bit = |bit: usize| bits.column(bit)[index / 64] >> (index % 64) & 1 != 0;
+                let cells = self.domain.cells_of(self.encoder(), bit)?;
+                let values = super::words::raw_values(self.encoder(), &self.domain, &cells, None, &[]);
+                Ok(ExplainedRow { cells, values })
+            }
+        }
+    }
+
+    /// The margins of a row of cells.
+    pub(super) fn margins_of(&self, cells: &[usize]) -> Vec<i64> {
+        let mut row = cells.to_vec();
+        row.truncate(self.system.parts);
+        self.system.complete(&mut row);
+        self.margins.iter().map(|margin| self.system.value(margin, &row)).collect()
+    }
+
+    /// The class of a row of cells.
+    pub(super) fn class_of(&self, cells: &[usize]) -> usize {
+        class_of(&self.margins_of(cells))
+    }
+
+    /// The class of a row.
+    pub fn class(&self, row: &ExplainedRow) -> usize {
+        self.class_of(&row.cells)
+    }
+
+    /// All values of all parts.
+    pub(super) fn everything(&self) -> Allowed {
+        (0..self.system.parts).map(|part| (0..self.system.cells(part) as u32).collect()).collect()
+    }
+}
+
+/// The class that margins stand for.
+pub(super) fn class_of(margins: &[i64]) -> usize {
+    match margins {
+        [margin] => usize::from(*margin > 0),
+        _ => (1..margins.len())
+            .fold(0, |best, class| if margins[class] > margins[best] { class } else { best }),
+    }
+}
+
+/// A form that is above zero where class `other` wins over class `class`, as margins decide between the two.
+pub(super) fn wins(margins: &[Form], other: usize, class: usize) -> Form {
+    match margins {
+        [margin] if other == 1 => margin.clone(),
+        [margin] => Form::default().plus(-1, margin).offset(1),
+        // The first of equals wins.
+        _ => margins[other].plus(-1, &margins[class]).offset(i64::from(other < class)),
+    }
+}
+
+/// The paper's tree as a tree with a vote for each class.
+fn voting(tree: &Tree) -> Result<Grove> {
+    let root = tree.table_words(tree.depth(), 0);
+    let votes = (0..1usize << tree.arity())
+        .map(|address| if root[address / 64] >> (address % 64) & 1 != 0 { 1 } else { -1 })
+        .collect();
+    let mut tables = Vec::new();
+    for level in 1..tree.depth() {
+        for gate in 0..tree.arity().pow((tree.depth() - level) as u32) {
+            tables.extend_from_slice(tree.table_words(level, gate));
+        }
+    }
+    let tree_arities = vec![tree.arity(); tree.depth()];
+    let voting = VoteTree::new(tree_arities, Target::One(0), tree.leaves().to_vec(), tables, votes)?;
+    Grove::new(tree.inputs(), 2, vec![0], 1.0, vec![voting])
+}
+
+/// Asks whether a box of rows can leave its class.
+pub(super) struct Rivals<'e> {
+    explainer: &'e Explainer<'e>,
+    /// One search for each other class, the last that succeeded first.
+    searches: Vec<Search>,
+    limit: Limit,
+}
+
+impl<'e> Rivals<'e> {
+    /// For rows of this class.
+    pub(super) fn new(explainer: &'e Explainer<'e>, class: usize, limit: Limit) -> Self {
+        let system = &explainer.system;
+        let searches = (0..explainer.model.classes().len())
+            .filter(|&other| other != class)
+            .map(|other| Search::new(system, vec![wins(&explainer.margins, other, class)]))
+            .collect();
+        Self { explainer, searches, limit }
+    }
+
+    /// A row of another class among those allowed, `near` being one of the class.
+    pub(super) fn find(&mut self, allowed: &Allowed, near: &[usize]) -> Found {
+        let mut unknown = false;
+        for index in 0..self.searches.len() {
+            match self.searches[index].run(&self.explainer.system, allowed, near, self.limit) {
+                Found::Row(row) => {
+                    self.searches[..=index].rotate_right(1);
+                    return Found::Row(row);
+                }
+                Found::None => {}
+                Found::Unknown => unknown = true,
+            }
+        }
+        if unknown { Found::Unknown } else { Found::None }
+    }
+
+    /// How much a column can move a row towards any other class, itself alone.
+    pub(super) fn pull(&self, column: usize, row: &[usize]) -> i64 {
+        let system = &self.explainer.system;
+        let parts = &self.explainer.domain.of_column[column];
+        let of_search = |search: &Search| -> i64 {
+            parts.iter().map(|&part| search.most_gained(system, part, row)).sum()
+        };
+        self.searches.iter().map(of_search).max().unwrap_or(0)
+    }
+
+    /// Whether any class depends on a column.
+    pub(super) fn depends_on(&self, column: usize) -> bool {
+        let parts = &self.explainer.domain.of_column[column];
+        self.searches.iter().any(|search| parts.iter().any(|&part| search.depends_on(part)))
+    }
+}

@@ -1,0 +1,33 @@
+//! Why a model says what it says, and what it says of every possible row.
+//!
+//! - [`contributions()`]: exact Shapley values of the margin, one a raw column, that add up to the integer.
+//! - [`Explainer`]: a model made ready for questions whose answers are proven for every row that can exist.
+//! - [`Reason`]: the columns and ranges that alone fix a row's class.
+//! - [`Counterfactual`]: the least change that turns a row's class.
+//! - [`Property`]: a sentence about all rows, with a [`Proof`] or rows that show it to be false.
+
+mod bound;
+mod cell;
+mod contributions;
+mod counterfactual;
+mod domain;
+mod explainer;
+mod flat;
+mod property;
+mod prove;
+#[cfg(test)]
+mod prove_tests;
+mod reason;
+mod report;
+mod rows;
+mod search;
+mod system;
+mod words;
+
+pub use contributions::{BACKGROUND_ROWS, Contributions, contributions, contributions_among, spread};
+pub use counterfactual::{Change, Counterfactual, Turning};
+pub use explainer::{ExplainedRow, Explainer};
+pub use property::Property;
+pub use prove::{PROOF_SECONDS, Proof, Witness};
+pub use reason::{EXPLAIN_SECONDS, Reason};
+pub use words::RawValue;
