@@ -29,7 +29,7 @@ const USAGE: &str =
        cargo xtask fuzz [TARGET…] [--minutes N] [--seed S] [--libfuzzer]
                                   run the fuzz targets, each for so long (1 minute), two at a time
        cargo xtask kills N        kill the command N times while it writes, and look at what is left
-       cargo xtask speed [COMMIT|PROGRAM]
+       cargo xtask speed [COMMIT|PROGRAM [COMMIT|PROGRAM]]
                                   count the instructions of common commands, beside those of another commit
        cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
                                   measure Gatewood beside others (--help says more)

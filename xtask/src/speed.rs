@@ -28,18 +28,23 @@ const JOBS: [(&str, &str); 7] = [
 /// A change of more than this part is worth a line of its own.
 const WORTH_TELLING: f64 = 0.01;
 
-/// Counts the instructions of the command as it is, beside those at another commit or of another program if one is given.
-/// Says whether nothing takes more than a hundredth longer.
+/// Counts the instructions of the command as it is, beside those at another commit or of another program if one is given;
+/// or of two given ones. Says whether nothing takes more than a hundredth longer.
 pub fn run(arguments: &[&str]) -> Result<bool> {
     let has_callgrind = Command::new("valgrind").arg("--version").output();
     ensure!(has_callgrind.is_ok(), "valgrind is not installed, and it counts the instructions");
-    let before = match arguments {
-        [] => None,
-        [one] if Path::new(one).is_file() => Some(Path::new(one).canonicalize()?),
-        [commit] => Some(build_at(commit)?),
-        _ => bail!("one commit or one program to compare with is wanted"),
+    let (before, now) = match arguments {
+        [] => (None, None),
+        [before] => (Some(*before), None),
+        [before, now] => (Some(*before), Some(*now)),
+        _ => bail!("at most two commits or programs are compared"),
     };
-    let now = measure(&build(root(), &target().join("speed/now"))?)?;
+    let before = before.map(|before| program(before, "before")).transpose()?;
+    let now = match now {
+        Some(now) => program(now, "now")?,
+        None => build(root(), "now")?,
+    };
+    let now = measure(&now)?;
     let before = before.map(|program| measure(&program)).transpose()?;
     println!("{:28} {:>16} {:>16} {:>8}", "instructions", "before", "now", "change");
     let mut is_fine = true;
@@ -57,20 +62,28 @@ pub fn run(arguments: &[&str]) -> Result<bool> {
     Ok(is_fine)
 }
 
-/// The command of a folder, optimised.
-fn build(folder: &Path, into: &Path) -> Result<PathBuf> {
+/// A program as it is, or the command at a commit.
+fn program(given: &str, name: &str) -> Result<PathBuf> {
+    if Path::new(given).is_file() { Ok(Path::new(given).canonicalize()?) } else { build_at(given, name) }
+}
+
+/// The command of a folder, optimised, kept under a name. What it depends on is compiled once for all.
+fn build(folder: &Path, name: &str) -> Result<PathBuf> {
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["build", "--release", "--package", "gatewood-cli", "--target-dir"])
-        .arg(into)
+        .arg(target())
         .current_dir(folder)
         .status()?;
     ensure!(status.success(), "the command cannot be built in {}", folder.display());
-    Ok(into.join("release/gatewood"))
+    let kept = target().join("speed").join(name);
+    std::fs::create_dir_all(target().join("speed"))?;
+    std::fs::copy(target().join("release/gatewood"), &kept)?;
+    Ok(kept)
 }
 
-/// The command at a commit, in a worktree of its own.
-fn build_at(commit: &str) -> Result<PathBuf> {
-    let place = target().join("speed/worktree");
+/// The command at a commit, built in a worktree of its own.
+fn build_at(commit: &str, name: &str) -> Result<PathBuf> {
+    let place = target().join("speed").join(format!("{name}-worktree"));
     let git = |arguments: &[&str]| -> Result<()> {
         let status = Command::new("git").args(arguments).current_dir(root()).status()?;
         ensure!(status.success(), "git {} ended with {status}", arguments.join(" "));
@@ -81,7 +94,7 @@ fn build_at(commit: &str) -> Result<PathBuf> {
         git(&["worktree", "remove", "--force", &folder])?;
     }
     git(&["worktree", "add", "--detach", &folder, commit])?;
-    let built = build(&place, &target().join("speed/before"));
+    let built = build(&place, name);
     git(&["worktree", "remove", "--force", &folder])?;
     built
 }
