@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::rust::LEAN;
 use crate::{cargo, profile_folder, root, target};
 
 /// The memory that a target may have, in KiB.
@@ -38,7 +39,7 @@ pub fn fuzz(arguments: &[&str]) -> Result<bool> {
         return guided(&chosen, minutes);
     }
     // The whole workspace, so that what the tests were built from is used again.
-    if !cargo(&["build", "--workspace", "--bin", "mutate"])? {
+    if !cargo(&[&["build"], &LEAN[..], &["--workspace", "--bin", "mutate"]].concat())? {
         return Ok(false);
     }
     let folder = target().join("fuzz");
@@ -128,7 +129,9 @@ pub fn kills(count: &str) -> Result<bool> {
     let count: u32 = count.parse().context("the number of kills is a whole number")?;
     let name = "killed_processes_leave_whole_files_and_nothing_else";
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["test", "--workspace", "--test", "safety", name, "--", "--nocapture"])
+        .arg("test")
+        .args(LEAN)
+        .args(["--workspace", "--test", "safety", name, "--", "--nocapture"])
         .env("GATEWOOD_KILLS", count.to_string())
         .current_dir(root())
         .status()?;

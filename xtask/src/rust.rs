@@ -15,7 +15,7 @@ use crate::{root, target};
 /// Format, lints, tests, doctests and documentation.
 pub fn steps() -> Vec<Step> {
     vec![
-        Step::new("format", |log| cargo(log, &["fmt", "--all", "--check"])),
+        Step::new("format", format),
         Step::new("build", build).builds(),
         Step::new("tests", run_tests).after(&["build"]),
         Step::new("lints", |log| {
@@ -38,9 +38,14 @@ pub fn steps() -> Vec<Step> {
 /// A command of cargo; warnings of rustdoc are errors.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(root()).env("RUSTDOCFLAGS", "-D warnings");
+    let (name, rest) = arguments.split_at(1);
+    command.args(name).args(LEAN).args(rest).current_dir(root()).env("RUSTDOCFLAGS", "-D warnings");
     command
 }
+
+/// Without debug information of what the workspace depends on: nobody steps through it here, and it takes a good part of
+/// the time to compile and to link.
+pub const LEAN: [&str; 2] = ["--config", "profile.dev.package.\"*\".debug=false"];
 
 /// A command that is one check.
 fn cargo(log: &Log, arguments: &[&str]) -> Result<Outcome> {
@@ -48,6 +53,15 @@ fn cargo(log: &Log, arguments: &[&str]) -> Result<Outcome> {
     Ok(match status.success() {
         true => Outcome::passed(),
         false => Outcome::failed(format!("cargo {} ended with {status}", arguments.join(" "))),
+    })
+}
+
+fn format(log: &Log) -> Result<Outcome> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = log.run(Command::new(cargo).args(["fmt", "--all", "--check"]).current_dir(root()))?;
+    Ok(match status.success() {
+        true => Outcome::passed(),
+        false => Outcome::failed("`cargo fmt --all` changes files"),
     })
 }
 
