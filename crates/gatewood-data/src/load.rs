@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::read::{
-    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, looks_like_pla, open, read_cifar, read_idx,
-    read_opened, read_pla,
+    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, looks_like_pla, open, read_cifar, read_folder,
+    read_idx, read_opened, read_pla,
 };
 use crate::spec::Options;
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
-use gatewood::encode::{Column, EncodeSettings, Labels, Table};
+use gatewood::encode::{Column, EncodeSettings, Labels, Table, Texts};
 use gatewood::text::{quote, short};
 use gatewood::{Error, Result};
 
@@ -131,6 +131,11 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
         Source::File(path) => path.to_str().ok_or_else(|| Error::io("the file's name is not text"))?,
         _ => "-",
     };
+    if let Source::File(path) = &spec.source
+        && path.is_dir()
+    {
+        return image_folder(path);
+    }
     // Opened once, whatever it is: a pipe cannot be read again.
     let mut opened = Opened::new(source)?;
     if read.format.is_none()
@@ -238,6 +243,16 @@ fn file_options(spec: &DataSpec, read: &mut ReadOptions) -> Result<Option<String
     read.format = format.or(read.format);
     options.finish()?;
     Ok(label)
+}
+
+/// Images of a folder, with the names of their folders as labels.
+fn image_folder(path: &Path) -> Result<FileRows> {
+    let images = read_folder(path)?;
+    let table = Table::from_pixels(images.shape.columns(), images.bytes)?.with_names(images.shape.names())?;
+    let texts = |label: &u32| Some(images.classes[*label as usize].as_str());
+    let label = (!images.classes.is_empty())
+        .then(|| ("folder".into(), Column::Text(Texts::from_rows(images.labels.iter().map(texts)))));
+    Ok(FileRows { table, label, image: Some(images.shape), note: None })
 }
 
 /// PLA, IDX and CIFAR files, known by name or first bytes.

@@ -23,6 +23,8 @@ pub enum Purpose {
     Generate = 7,
     /// The rows a tree of a grove is climbed among.
     Honest = 8,
+    /// Patterns of images.
+    Patterns = 9,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

@@ -1,7 +1,7 @@
 //! The model file: what is saved comes back, and whatever is damaged is refused without a panic.
 
 use gatewood::bits::BitMatrix;
-use gatewood::circuit::{Grove, Span, Target, Tree, VoteTree};
+use gatewood::circuit::{Grove, Literal, Pattern, PatternLayer, Planes, Span, Target, Tree, VoteTree};
 use gatewood::encode::Encoder;
 use gatewood::model::{Circuit, Model, Provenance};
 use proptest::prelude::*;
@@ -39,6 +39,20 @@ fn span_model() -> Model {
     finished(Circuit::Grove(Grove::with_spans(7, spans, 2, vec![4], 0.1, vec![tree]).unwrap()))
 }
 
+fn pattern_model() -> Model {
+    // Two planes of 3 x 2, the second without its last column.
+    let inputs = [0, 1, 2, 3, 4, 5, 6, 0, 9, 1, 2, 9].map(|input| Some(input).filter(|&input| input < 9));
+    let literal = |plane, x, y, value| Literal { plane, x, y, value };
+    let patterns = vec![
+        Pattern::new(vec![literal(0, 0, 0, true), literal(0, 1, 1, false)], (2, 1), vec![1, 2]).unwrap(),
+        Pattern::new(vec![literal(1, 0, 0, true)], (2, 2), vec![3]).unwrap(),
+    ];
+    let layer = PatternLayer::new(Planes::new(3, 2, inputs).unwrap(), patterns).unwrap();
+    let tree = VoteTree::new(vec![2, 2], Target::One(0), vec![8, 7, 10, 9], vec![9, 6], vec![-5, 7, 3, 1]);
+    let (spans, trees) = (vec![Span::any(vec![0, 3, 6]).unwrap()], vec![tree.unwrap()]);
+    finished(Circuit::Grove(Grove::with_features(7, spans, layer, 2, vec![4], 0.1, trees).unwrap()))
+}
+
 /// The bytes with a checksum that fits them.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 4;
@@ -50,7 +64,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn what_is_saved_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    for model in [tree_model(), grove_model(), span_model()] {
+    for model in [tree_model(), grove_model(), span_model(), pattern_model()] {
         let path = folder.path().join("model.gw");
         model.save(&path).unwrap();
         assert_eq!(Model::load(&path).unwrap(), model);
@@ -85,8 +99,19 @@ fn files_of_version_2_are_read_for_ever() {
 }
 
 #[test]
+fn files_of_version_3_are_read_for_ever() {
+    let golden = include_bytes!("golden/patterns-3.gw");
+    assert_eq!(Model::from_bytes(golden).unwrap(), pattern_model());
+    assert_eq!(pattern_model().to_bytes(), golden);
+    let mut older = golden.to_vec();
+    older[8] = 2;
+    let error = Model::from_bytes(&sealed(older)).unwrap_err();
+    assert_eq!(error.to_string(), "a file of version 2 has no patterns");
+}
+
+#[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
-    for model in [tree_model(), grove_model(), span_model()] {
+    for model in [tree_model(), grove_model(), span_model(), pattern_model()] {
         let bytes = model.to_bytes();
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
@@ -117,7 +142,7 @@ fn errors_say_what_is_wrong() {
     newer[8] = 9;
     assert_eq!(
         error(&sealed(newer)),
-        "the file has format version 9, this program knows versions up to 2: update it"
+        "the file has format version 9, this program knows versions up to 3: update it"
     );
     let mut header = bytes.clone();
     header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -68,6 +68,10 @@ class GatewoodClassifier(CircuitClassifier):
     spans : int
         Pixels of the lines in images that trees read as spans, any of them or all, 2 to 12; 0 for none. Images are those
         whose shape is in ``encode``.
+    patterns : int
+        Patterns that are drawn from images for trees to read; 0 for none.
+    augment : list of str
+        What is done to training images to have more of them: ``"shift"``, ``"mirror"``.
     max_gates : int
         Gates the grove may have at the most.
     time_limit : float
@@ -142,6 +146,8 @@ class GatewoodClassifier(CircuitClassifier):
         early_stopping_rounds: int | None = None,
         shared_trees: bool | None = None,
         spans: int | None = None,
+        patterns: int | None = None,
+        augment: list[str] | None = None,
         max_gates: int | None = None,
         time_limit: float | None = None,
         class_weight: Any = None,
@@ -170,6 +176,8 @@ class GatewoodClassifier(CircuitClassifier):
         self.early_stopping_rounds = early_stopping_rounds
         self.shared_trees = shared_trees
         self.spans = spans
+        self.patterns = patterns
+        self.augment = augment
         self.max_gates = max_gates
         self.time_limit = time_limit
         self.class_weight = class_weight

@@ -8,7 +8,7 @@ use crate::terminal::{Grid, OutputFile, Usage, count, print, share};
 use anyhow::{Result, bail};
 use gatewood::circuit::{NetlistSize, SimplifySettings};
 use gatewood::encode::Encoder;
-use gatewood::export::{ModelOptions, heat_map, netlist_of};
+use gatewood::export::{ModelOptions, heat_map, netlist_of, pattern_picture};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
 
@@ -30,6 +30,10 @@ pub(crate) struct Args {
     /// Draw what each pixel is worth, for a model of images, to this SVG file
     #[arg(long, value_name = "FILE")]
     pixels: Option<PathBuf>,
+
+    /// Draw the patterns that are read most, for a model of images, to this SVG file
+    #[arg(long, value_name = "FILE")]
+    patterns: Option<PathBuf>,
 
     /// The lines and columns of its images, as in 28x28, where the names of the columns do not say
     #[arg(long, value_name = "HEIGHTxWIDTH", value_parser = shape, requires = "pixels")]
@@ -66,6 +70,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.pixels {
         draw_pixels(&model, args.shape, path, &args.model)?;
     }
+    if let Some(path) = &args.patterns {
+        let mut file = OutputFile::create(Some(path), [args.model.as_path()])?;
+        file.write_all(pattern_picture(&model)?.as_bytes())?;
+        file.finish()?;
+    }
     let luts = args.luts.map(|inputs| Luts::count(&model, inputs)).transpose()?;
     if args.json {
         let bits: Vec<_> = by_use
@@ -89,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if let Circuit::Grove(grove) = circuit {
             value["trees"] = json!(grove.trees().len());
             value["spans"] = json!(grove.spans().len());
+            value["patterns"] = json!(grove.patterns().patterns().len());
         }
         if let Some(luts) = &luts {
             value["luts"] = luts.json();
@@ -108,6 +118,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         && !grove.spans().is_empty()
     {
         put("spans", count(grove.spans().len()));
+    }
+    if let Circuit::Grove(grove) = circuit
+        && !grove.patterns().is_empty()
+    {
+        put("patterns", count(grove.patterns().patterns().len()));
     }
     put("classes", model.classes().join(", "));
     if let Some(label) = model.label() {

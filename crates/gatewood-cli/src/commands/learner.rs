@@ -128,6 +128,18 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "PIXELS")]
     spans: Option<usize>,
 
+    /// Grove: patterns that are drawn from images for trees to read [default: 0]
+    #[arg(long, value_name = "N")]
+    patterns: Option<usize>,
+
+    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), or both, too
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["shift", "mirror"])]
+    augment: Vec<String>,
+
+    /// Grove: what patterns look like, as JSON: {"literals": [4, 8], "radius": [3, 6]}
+    #[arg(long, value_name = "JSON", value_parser = object, hide = true)]
+    pattern: Option<Value>,
+
     /// Grove: gates it may have at the most; it grows to twice as many, then the trees that matter least are dropped, if
     /// held-out rows say that this is better than to stop
     #[arg(long, value_name = "GATES")]
@@ -203,6 +215,9 @@ impl LearnArgs {
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
             ("spans", self.spans.map(Value::from)),
+            ("patterns", self.patterns.map(Value::from)),
+            ("pattern", self.pattern.clone()),
+            ("augment", (!self.augment.is_empty()).then(|| json!(self.augment))),
             ("max_gates", self.max_gates.map(Value::from)),
             ("time_limit", self.time_limit.map(Value::from)),
             ("shared_trees", self.shared_trees.then_some(Value::from(true))),
@@ -232,6 +247,10 @@ impl LearnArgs {
     }
 }
 
+fn object(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
 /// The settings as JSON, with nothing left open.
 pub(crate) fn shown(settings: &LearnSettings, trained: &Trained) -> Value {
     match &trained.grove {
@@ -243,14 +262,15 @@ pub(crate) fn shown(settings: &LearnSettings, trained: &Trained) -> Value {
 
 /// Fields of the JSON result that only groves have.
 pub(crate) fn more_fields(trained: &Trained) -> Vec<(&'static str, Value)> {
-    let spans = match trained.model.circuit() {
-        Circuit::Grove(grove) => grove.spans().len(),
-        Circuit::Tree(_) => 0,
+    let (spans, patterns) = match trained.model.circuit() {
+        Circuit::Grove(grove) => (grove.spans().len(), grove.patterns().patterns().len()),
+        Circuit::Tree(_) => (0, 0),
     };
     match &trained.grove {
         Some(story) => vec![
             ("rounds", json!(story.rounds)),
             ("spans", json!(spans)),
+            ("patterns", json!(patterns)),
             ("vote_bits", json!(story.plan.vote_bits)),
             ("curve", json!(story.curve)),
         ],

@@ -10,7 +10,7 @@ use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec, input};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
-use gatewood::encode::{EncodeReport, EncodeSettings};
+use gatewood::encode::{EncodeReport, EncodeSettings, ImageShape};
 use gatewood::export::{CurvePicturePoint, curve_picture};
 use gatewood::model::{Circuit, ClassWeight, Metrics, Model, Rows, TrainSettings, Trained, Training};
 use gatewood_data::{Dataset, Split, holdout, load, load_labelled, renumbered};
@@ -86,6 +86,21 @@ struct EncodeArgs {
     /// Merge bits that differ on at most this share of the rows [default: the set's; only equal bits are merged]
     #[arg(long, value_name = "SHARE")]
     merge_within: Option<f64>,
+
+    /// The columns are images of so many lines and pixels in a line, and perhaps colours, as in 28x28 or 32x32x3; or
+    /// sequences, as in 1x128
+    #[arg(long, value_name = "LINESxPIXELS", value_parser = shape)]
+    shape: Option<ImageShape>,
+}
+
+fn shape(text: &str) -> Result<ImageShape, String> {
+    let sizes: Option<Vec<usize>> =
+        text.split('x').map(|size| size.parse().ok().filter(|size| (1..=1 << 14).contains(size))).collect();
+    match sizes.as_deref() {
+        Some(&[height, width]) => Ok(ImageShape::grey(width, height)),
+        Some(&[height, width, channels]) => Ok(ImageShape { width, height, channels }),
+        _ => Err("lines and pixels in a line are wanted, as in 28x28, and perhaps colours".into()),
+    }
 }
 
 impl EncodeArgs {
@@ -94,6 +109,7 @@ impl EncodeArgs {
         settings.categories = self.categories.unwrap_or(settings.categories);
         settings.words = self.words.unwrap_or(settings.words);
         settings.min_entropy = self.min_entropy.unwrap_or(settings.min_entropy);
+        settings.image = self.shape.or(settings.image);
         if let Some(distance) = self.merge_within {
             settings.merge_within = distance;
             settings.merge_equal = true;
@@ -323,6 +339,12 @@ fn summary(
         return text;
     }
     let kind = match circuit {
+        Circuit::Grove(grove) if !grove.patterns().is_empty() => format!(
+            "grove of {} trees, {} spans and {} patterns,",
+            count(grove.trees().len()),
+            count(grove.spans().len()),
+            count(grove.patterns().patterns().len())
+        ),
         Circuit::Grove(grove) if !grove.spans().is_empty() => {
             format!("grove of {} trees and {} spans,", count(grove.trees().len()), count(grove.spans().len()))
         }

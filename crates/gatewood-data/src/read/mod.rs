@@ -10,6 +10,7 @@ mod column;
 mod csv;
 mod dictionary;
 mod flatbuffer;
+mod folder;
 mod idx;
 mod libsvm;
 mod npy;
@@ -29,6 +30,7 @@ mod text;
 
 pub use amat::{Amat, read_amat};
 pub use cifar::{CIFAR_PIXELS, CIFAR_RECORD, Cifar, read_cifar};
+pub use folder::{ImageFolder, read_folder};
 pub use idx::{Idx, read_idx};
 pub(crate) use open::Opened;
 pub use open::{Packing, open, unpack};

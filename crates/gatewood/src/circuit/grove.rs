@@ -1,6 +1,6 @@
 //! Groves: boosted sets of small trees whose root addresses carry integer votes.
 
-use super::{MAX_ARITY, Span, TruthTable};
+use super::{MAX_ARITY, Pattern, PatternLayer, Span, TruthTable};
 use crate::{Error, Result};
 
 /// The margins a tree of a grove votes on.
@@ -178,6 +178,8 @@ pub struct Grove {
     inputs: usize,
     /// What trees read besides the inputs: the first is the column after the last input.
     spans: Vec<Span>,
+    /// What trees read besides both: the first is the column after the last span.
+    patterns: PatternLayer,
     classes: usize,
     bias: Vec<i32>,
     /// Log-odds that one vote is worth.
@@ -223,11 +225,30 @@ impl Grove {
         unit: f64,
         trees: Vec<VoteTree>,
     ) -> Result<Self> {
+        Self::with_features(inputs, spans, PatternLayer::default(), classes, bias, unit, trees)
+    }
+
+    /// A grove whose trees read spans and patterns besides the inputs: the columns of patterns come after the spans.
+    ///
+    /// # Errors
+    /// As [`Grove::with_spans`], and when a pattern reads a column past `inputs`.
+    pub fn with_features(
+        inputs: usize,
+        spans: Vec<Span>,
+        patterns: PatternLayer,
+        classes: usize,
+        bias: Vec<i32>,
+        unit: f64,
+        trees: Vec<VoteTree>,
+    ) -> Result<Self> {
+        if let Some(column) = patterns.largest_input().filter(|&column| column as usize >= inputs) {
+            return Err(Error::data(format!("a pattern reads column {column} of {inputs}")));
+        }
         if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= inputs)
         {
             return Err(Error::data(format!("a span reads column {column} of {inputs}")));
         }
-        let columns = inputs + spans.len();
+        let columns = inputs + spans.len() + patterns.columns();
         if classes < 2 {
             return Err(Error::data("a grove needs two classes or more"));
         }
@@ -251,7 +272,7 @@ impl Grove {
             }
         }
         check_sums(&bias, &trees)?;
-        Ok(Self { inputs, spans, classes, bias, unit, trees })
+        Ok(Self { inputs, spans, patterns, classes, bias, unit, trees })
     }
 
     /// Columns the grove may read.
@@ -266,12 +287,32 @@ impl Grove {
 
     /// The span that is this column, if it is one.
     pub fn span(&self, column: u32) -> Option<&Span> {
-        (column as usize).checked_sub(self.inputs).map(|span| &self.spans[span])
+        (column as usize).checked_sub(self.inputs).and_then(|span| self.spans.get(span))
     }
 
-    /// Columns that leaves may read: the inputs, then the spans.
+    /// What trees read besides the inputs and the spans: the first is the column after the last span.
+    pub fn patterns(&self) -> &PatternLayer {
+        &self.patterns
+    }
+
+    /// The pattern that is this column, if it is one, and how many of its shifts must match.
+    pub fn pattern(&self, column: u32) -> Option<(&Pattern, u32)> {
+        let column = (column as usize).checked_sub(self.inputs + self.spans.len())?;
+        (column < self.patterns.columns()).then(|| self.patterns.column(column))
+    }
+
+    /// Columns that leaves may read: the inputs, then the spans, then the patterns.
     pub fn columns(&self) -> usize {
-        self.inputs + self.spans.len()
+        self.inputs + self.spans.len() + self.patterns.columns()
+    }
+
+    /// The inputs that a column depends on, ascending: itself, or those of the span or the pattern that it is.
+    pub fn inputs_of(&self, column: u32) -> Vec<u32> {
+        match (self.span(column), self.pattern(column)) {
+            (Some(span), _) => span.columns().to_vec(),
+            (None, Some((pattern, _))) => self.patterns.inputs_of(pattern),
+            (None, None) => vec![column],
+        }
     }
 
     /// Number of classes.
@@ -299,17 +340,18 @@ impl Grove {
         &self.trees
     }
 
-    /// Number of gates: those of all trees, and one for each span.
+    /// Number of gates: those of all trees, one for each span, and those of the patterns.
     pub fn gates(&self) -> usize {
-        self.spans.len() + self.trees.iter().map(VoteTree::gates).sum::<usize>()
+        self.spans.len() + self.patterns.gates() + self.trees.iter().map(VoteTree::gates).sum::<usize>()
     }
 
     /// The margins of one row, given as a function from column to bit: the definition of what a grove computes.
     pub fn margins_of(&self, bit: impl Fn(usize) -> bool) -> Vec<i32> {
         let mut margins = self.bias.clone();
-        let spans: Vec<bool> = self.spans.iter().map(|span| span.holds(&bit)).collect();
+        let mut made: Vec<bool> = self.spans.iter().map(|span| span.holds(&bit)).collect();
+        made.extend(self.patterns.holds(&bit));
         let bit =
-            |column: usize| column.checked_sub(self.inputs).map_or_else(|| bit(column), |span| spans[span]);
+            |column: usize| column.checked_sub(self.inputs).map_or_else(|| bit(column), |place| made[place]);
         for tree in &self.trees {
             let votes = tree.votes_at(tree.address(bit));
             match tree.target() {

@@ -2,7 +2,7 @@
 //!
 //! - [`TruthTable`]: a gate's output for every address.
 //! - [`Tree`]: the full tree of gates of the paper.
-//! - [`Grove`]: boosted [`VoteTree`]s with integer votes, over bits and the [`Span`]s they share.
+//! - [`Grove`]: boosted [`VoteTree`]s with integer votes, over bits and what they share: [`Span`]s and [`Pattern`]s.
 //! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
 //!   readers and provers see.
 
@@ -15,6 +15,8 @@ mod limits;
 mod lower;
 mod map;
 mod netlist;
+mod pattern;
+mod pattern_run;
 mod predict;
 mod row;
 mod run;
@@ -37,6 +39,8 @@ pub(crate) use limits::Deadline;
 pub use limits::{PROOF_CONFLICTS, ProofLimits};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
+pub use pattern::{Literal, Pattern, PatternLayer, Planes};
+pub(crate) use pattern_run::PatternRun;
 pub use predict::Margins;
 pub(crate) use predict::{add_votes, in_pieces, write_probabilities};
 pub(crate) use row::{RowCircuit, RowRoom};

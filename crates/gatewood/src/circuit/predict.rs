@@ -114,13 +114,36 @@ impl Grove {
 
     /// Adds the votes of some of its trees to margins, one list a margin with an entry a row. The rows have the grove's
     /// inputs.
+    ///
+    /// # Errors
+    /// When memory runs out.
     pub(crate) fn add_trees<'t>(
         &self,
         trees: impl IntoIterator<Item = &'t VoteTree>,
         bits: BitView<'_>,
         margins: &mut [Vec<i32>],
-    ) {
+    ) -> Result<()> {
         let kernels = Kernels::best();
+        if !self.patterns().is_empty() {
+            // Patterns are looked for once for all trees.
+            let trees = trees.into_iter().cloned().collect();
+            let (spans, patterns) = (self.spans().to_vec(), self.patterns().clone());
+            let bias = vec![0; self.margins()];
+            let part = Self::with_features(
+                self.inputs(),
+                spans,
+                patterns,
+                self.classes(),
+                bias,
+                self.unit(),
+                trees,
+            )?;
+            let votes = part.margins_with(&Tally::new(&part), bits, kernels, false)?;
+            for (margins, votes) in margins.iter_mut().zip(&votes.columns) {
+                margins.iter_mut().zip(votes).for_each(|(margin, vote)| *margin += vote);
+            }
+            return Ok(());
+        }
         let wide = Wide { bits, spans: self.spans() };
         let (mut scratch, mut addresses) = (Scratch::default(), vec![0; CHUNK_ROWS]);
         let mut pieces = in_pieces(margins, CHUNK_ROWS);
@@ -131,6 +154,7 @@ impl Grove {
                 add_votes(tree, addresses, margins);
             }
         }
+        Ok(())
     }
 
     /// The class of each row.

@@ -1,13 +1,13 @@
 //! Running a circuit on one row: bits are bytes, gates look up their tables, and nothing is allocated.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::{Grove, MAX_ARITY, Span, Target, Tree, TruthTable};
+use super::{Grove, Literal, MAX_ARITY, Pattern, Span, Target, Tree, TruthTable};
 
 /// Room to work in: a byte a column, the outputs of one level of gates and of the next, and the margins.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowRoom {
-    /// The bits that are read, 0 or 1 each, in the order that [`RowCircuit::new`] was given them; spans follow.
+    /// The bits that are read, 0 or 1 each, in the order that [`RowCircuit::new`] was given them; spans and patterns follow.
     pub(crate) slots: Vec<u8>,
     levels: [Vec<u8>; 2],
     /// The margins of the row; none for the paper's tree.
@@ -19,8 +19,75 @@ pub(crate) struct RowRoom {
 pub(crate) struct RowCircuit {
     inputs: usize,
     spans: Vec<RowSpans>,
+    patterns: RowPatterns,
     bias: Vec<i32>,
     shapes: Vec<RowTrees>,
+}
+
+/// Patterns over slots: each threshold fills one, after those of the spans.
+#[derive(Debug, Clone, Default)]
+struct RowPatterns {
+    /// The slot of each place of the planes.
+    slots: Vec<u32>,
+    width: usize,
+    patterns: Vec<RowPattern>,
+    columns: usize,
+}
+
+#[derive(Debug, Clone)]
+struct RowPattern {
+    /// The place of each literal before it is moved, and what must be there.
+    literals: Vec<(u32, u8)>,
+    shifts: (usize, usize),
+    thresholds: Vec<u32>,
+}
+
+impl RowPatterns {
+    fn new(grove: &Grove, slots: &HashMap<u32, u32>) -> Self {
+        let (layer, planes) = (grove.patterns(), grove.patterns().planes());
+        let read: HashSet<u32> = grove.trees().iter().flat_map(|tree| tree.leaves()).copied().collect();
+        let mut column = (grove.inputs() + grove.spans().len()) as u32;
+        let mut pattern = |pattern: &Pattern| {
+            let columns = column..column + pattern.thresholds().len() as u32;
+            column = columns.end;
+            // What no leaf reads need not be looked for, and its inputs may have no slots.
+            let is_read = columns.into_iter().any(|column| read.contains(&column));
+            let place = |literal: &Literal| (planes.place(literal) as u32, u8::from(literal.value));
+            RowPattern {
+                literals: pattern.literals().iter().map(place).collect(),
+                shifts: if is_read { pattern.shifts() } else { (0, 0) },
+                thresholds: pattern.thresholds().to_vec(),
+            }
+        };
+        let slot = |input: Option<u32>| input.and_then(|input| slots.get(&input)).copied().unwrap_or(0);
+        Self {
+            slots: planes.inputs().map(slot).collect(),
+            width: planes.width(),
+            patterns: layer.patterns().iter().map(&mut pattern).collect(),
+            columns: layer.columns(),
+        }
+    }
+
+    /// Writes what the columns of patterns say, given the inputs.
+    fn run(&self, inputs: &[u8], mut out: &mut [u8]) {
+        for pattern in &self.patterns {
+            let (across, down) = pattern.shifts;
+            let mut count = 0;
+            for y in 0..down {
+                for shift in y * self.width..y * self.width + across {
+                    let holds = |&(place, value): &(u32, u8)| {
+                        inputs[self.slots[place as usize + shift] as usize] == value
+                    };
+                    count += u32::from(pattern.literals.iter().all(holds));
+                }
+            }
+            let (here, rest) = out.split_at_mut(pattern.thresholds.len());
+            for (slot, &threshold) in here.iter_mut().zip(&pattern.thresholds) {
+                *slot = u8::from(count >= threshold);
+            }
+            out = rest;
+        }
+    }
 }
 
 /// Spans of one kind and length, neighbours among the slots: each is any or all of some slots.
@@ -100,10 +167,11 @@ impl RowCircuit {
             tables: tree.tables()[..below].to_vec(),
             votes: (0..1 << tree.arity()).map(vote).collect(),
         };
-        Self { inputs: bits.len(), spans: Vec::new(), bias: vec![0], shapes: vec![shape] }
+        let (spans, patterns) = (Vec::new(), RowPatterns::default());
+        Self { inputs: bits.len(), spans, patterns, bias: vec![0], shapes: vec![shape] }
     }
 
-    /// A grove; `bits` are the columns that it reads, itself or through spans, in the order of their slots.
+    /// A grove; `bits` are the columns that it reads, itself or through spans and patterns, in the order of their slots.
     pub(crate) fn of_grove(grove: &Grove, bits: &[u32]) -> Self {
         let mut slots = numbered(bits);
         let mut read: Vec<u32> = grove.trees().iter().flat_map(|tree| tree.leaves()).copied().collect();
@@ -123,6 +191,12 @@ impl RowCircuit {
             }
             slots.insert(leaf, (bits.len() + place) as u32);
         }
+        let patterns = RowPatterns::new(grove, &slots);
+        let first_pattern = (grove.inputs() + grove.spans().len()) as u32;
+        let span_slots = spans.iter().map(RowSpans::count).sum::<usize>();
+        let first_slot = (bits.len() + span_slots) as u32;
+        slots
+            .extend((0..patterns.columns as u32).map(|column| (first_pattern + column, first_slot + column)));
         let mut shapes: Vec<RowTrees> = Vec::new();
         let mut places: HashMap<(&[usize], bool), usize> = HashMap::new();
         for tree in grove.trees() {
@@ -149,7 +223,7 @@ impl RowCircuit {
             shape.tables.extend_from_slice(tree.tables());
             shape.votes.extend_from_slice(tree.votes());
         }
-        Self { inputs: bits.len(), spans, bias: grove.bias().to_vec(), shapes }
+        Self { inputs: bits.len(), spans, patterns, bias: grove.bias().to_vec(), shapes }
     }
 
     /// Room for one row.
@@ -160,17 +234,23 @@ impl RowCircuit {
         };
         let widest = self.shapes.iter().map(widest).max().unwrap_or(0);
         RowRoom {
-            slots: vec![0; self.inputs + self.spans.iter().map(RowSpans::count).sum::<usize>()],
+            slots: vec![0; self.inputs + self.span_slots() + self.patterns.columns],
             levels: [vec![0; widest], vec![0; widest]],
             margins: vec![0; self.bias.len()],
         }
+    }
+
+    fn span_slots(&self) -> usize {
+        self.spans.iter().map(RowSpans::count).sum()
     }
 
     /// Adds up the margins of the row whose bits are in the first slots of the room.
     pub(crate) fn run(&self, room: &mut RowRoom) {
         let RowRoom { slots, levels, margins } = room;
         let (inputs, made) = slots.split_at_mut(self.inputs);
-        let mut made = made;
+        let (of_spans, of_patterns) = made.split_at_mut(self.span_slots());
+        self.patterns.run(inputs, of_patterns);
+        let mut made = of_spans;
         for spans in &self.spans {
             let (here, rest) = made.split_at_mut(spans.count());
             spans.fill(inputs, here);
@@ -297,7 +377,8 @@ mod tests {
                     if below(&mut rng, 2) == 0 { Span::any(columns) } else { Span::all(columns) }.unwrap()
                 })
                 .collect();
-            let columns = inputs + spans.len();
+            let patterns = crate::circuit::testing::random_patterns(seed, inputs);
+            let columns = inputs + spans.len() + patterns.columns();
             let margins = if classes == 2 { 1 } else { classes };
             let trees: Vec<VoteTree> = (0..trees)
                 .map(|_| {
@@ -321,12 +402,10 @@ mod tests {
                 })
                 .collect();
             let bias = (0..margins).map(|_| below(&mut rng, 21) as i32 - 10).collect();
-            let grove = Grove::with_spans(inputs, spans, classes, bias, 0.1, trees).unwrap();
-            let read = grove.trees().iter().flat_map(|tree| tree.leaves()).flat_map(|&leaf| match grove.span(leaf) {
-                Some(span) => span.columns().to_vec(),
-                None => vec![leaf],
-            });
-            let bits = used(read, &mut rng);
+            let grove = Grove::with_features(inputs, spans, patterns, classes, bias, 0.1, trees).unwrap();
+            let read = grove.trees().iter().flat_map(|tree| tree.leaves()).flat_map(|&leaf| grove.inputs_of(leaf));
+            let read: Vec<u32> = read.collect();
+            let bits = used(read.into_iter(), &mut rng);
             let circuit = RowCircuit::of_grove(&grove, &bits);
             let mut room = circuit.room();
             for _ in 0..8 {

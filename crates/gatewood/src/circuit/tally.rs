@@ -3,7 +3,7 @@
 use super::grove_run::Scratch;
 use super::predict::add_votes;
 use super::span::widen_words;
-use super::{Grove, Target, VoteTree, Wide};
+use super::{Grove, PatternRun, Target, VoteTree, Wide};
 use crate::Result;
 use crate::bits::kernels::{Ballots, Kernels};
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS};
@@ -17,8 +17,10 @@ pub(super) const TALLY_ROWS: usize = BLOCK_WORDS * WORD_BITS;
 pub(super) struct Room {
     scratch: Scratch,
     addresses: Vec<u16>,
-    /// Columns of some rows, spans included.
+    /// Columns of some rows, spans and patterns included.
     wide: AlignedWords,
+    /// What the planes of patterns say of some rows.
+    planes: AlignedWords,
 }
 
 /// The small trees that vote on one margin.
@@ -35,6 +37,7 @@ pub(crate) struct Tally {
     groups: Vec<Group>,
     /// The positions of the other trees.
     others: Vec<usize>,
+    patterns: PatternRun,
 }
 
 impl Tally {
@@ -43,7 +46,7 @@ impl Tally {
             grove.bias().iter().map(|&base| Group { base, ..Group::default() }).collect();
         let trees = grove.trees();
         let others = (0..trees.len()).filter(|&tree| !join(&trees[tree], &mut groups)).collect();
-        Self { groups, others }
+        Self { groups, others, patterns: PatternRun::new(grove.patterns()) }
     }
 
     /// Writes the margins of rows from `first_row`, a multiple of the word, given the grove that it was made for.
@@ -56,9 +59,19 @@ impl Tally {
         room: &mut Room,
         margins: &mut [&mut [i32]],
     ) -> Result<()> {
-        let spans = grove.spans();
-        if spans.is_empty() {
+        let (spans, has_patterns) = (grove.spans(), !grove.patterns().is_empty());
+        if spans.is_empty() && !has_patterns {
             self.add_columns(grove, bits, first_row, kernels, room, margins);
+            return Ok(());
+        }
+        if has_patterns && margins[0].len() > TALLY_ROWS {
+            // Patterns are looked for in one block of rows at a time.
+            for start in (0..margins[0].len()).step_by(TALLY_ROWS) {
+                let end = margins[0].len().min(start + TALLY_ROWS);
+                let mut part: Vec<&mut [i32]> =
+                    margins.iter_mut().map(|margins| &mut margins[start..end]).collect();
+                self.add_all(grove, bits, first_row + start, kernels, room, &mut part)?;
+            }
             return Ok(());
         }
         let (rows, columns) = (margins[0].len(), grove.columns());
@@ -77,6 +90,11 @@ impl Tally {
             kernels,
             &mut wide[..columns * stride],
         );
+        if has_patterns {
+            let (inputs, made) = wide[..columns * stride].split_at_mut(bits.columns() * stride);
+            let made = &mut made[spans.len() * stride..];
+            self.patterns.run(inputs, kernels, &mut room.planes, made)?;
+        }
         let bits = BitView::new(rows, columns, stride, &wide[..columns * stride])?;
         self.add_columns(grove, bits, 0, kernels, room, margins);
         room.wide = wide;
@@ -159,7 +177,8 @@ mod tests {
             let spans: Vec<Span> = (0..below(&mut rng, 3))
                 .map(|_| Span::any(vec![below(&mut rng, inputs - 1) as u32, inputs as u32 - 1]).unwrap())
                 .collect();
-            let columns = inputs + spans.len();
+            let patterns = crate::circuit::testing::random_patterns(seed, inputs);
+            let columns = inputs + spans.len() + patterns.columns();
             let trees: Vec<VoteTree> = (0..trees)
                 .map(|_| {
                     let arities: Vec<usize> =
@@ -176,7 +195,7 @@ mod tests {
                     VoteTree::new(arities, Target::One(below(&mut rng, 3) as u32), leaves, tables, votes).unwrap()
                 })
                 .collect();
-            let grove = Grove::with_spans(inputs, spans, 3, vec![-4, 0, 9], 0.1, trees).unwrap();
+            let grove = Grove::with_features(inputs, spans, patterns, 3, vec![-4, 0, 9], 0.1, trees).unwrap();
             let bytes: Vec<u8> = (0..rows * inputs.div_ceil(8)).map(|_| rng.next_u32() as u8).collect();
             let bits = BitMatrix::from_packed_rows(rows, inputs, &bytes).unwrap();
             let margins: Vec<Vec<i32>> = (0..rows)

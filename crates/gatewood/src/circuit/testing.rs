@@ -3,7 +3,10 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use super::{Grove, Netlist, NetlistBuilder, Signal, Span, Target, Tree, TruthTable, VoteTree};
+use super::{
+    Grove, Literal, Netlist, NetlistBuilder, Pattern, PatternLayer, Planes, Signal, Span, Target, Tree,
+    TruthTable, VoteTree,
+};
 
 /// A generator of its own for each seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
@@ -61,7 +64,35 @@ pub(crate) fn random_tree(seed: u64, arity: usize, depth: usize, inputs: usize) 
     Tree::new(arity, depth, inputs, leaves, tables).unwrap()
 }
 
-/// A random grove of trees of one or two levels, over inputs and a few spans, whose votes are at most `votes` from zero.
+/// Up to three random patterns over two planes of random inputs.
+pub(crate) fn random_patterns(seed: u64, inputs: usize) -> PatternLayer {
+    let mut rng = generator(seed ^ 0x5a5a);
+    let (width, height) = (2 + below(&mut rng, 3), 1 + below(&mut rng, 3));
+    let places = 2 * width * height;
+    let planes: Vec<Option<u32>> = (0..places).map(|_| Some(below(&mut rng, inputs) as u32)).collect();
+    let planes = Planes::new(width, height, planes).unwrap();
+    let patterns = (0..below(&mut rng, 4)).map(|_| {
+        let (wide, high) = (1 + below(&mut rng, width), 1 + below(&mut rng, height));
+        let mut literals: Vec<Literal> = (0..1 + below(&mut rng, 9))
+            .map(|_| Literal {
+                plane: below(&mut rng, 2) as u16,
+                x: below(&mut rng, wide) as u16,
+                y: below(&mut rng, high) as u16,
+                value: below(&mut rng, 2) == 1,
+            })
+            .collect();
+        literals.sort_unstable();
+        literals.dedup_by_key(|literal| (literal.plane, literal.x, literal.y));
+        let shifts = (width + 1 - wide, height + 1 - high);
+        let thresholds: Vec<u32> =
+            (1..=(shifts.0 * shifts.1) as u32).filter(|_| below(&mut rng, 3) == 0).collect();
+        let thresholds = if thresholds.is_empty() { vec![1] } else { thresholds };
+        Pattern::new(literals, (shifts.0 as u16, shifts.1 as u16), thresholds).unwrap()
+    });
+    PatternLayer::new(planes, patterns.collect()).unwrap()
+}
+
+/// A random grove of trees of one or two levels, over inputs and a few spans and patterns, whose votes are at most `votes` from zero.
 pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usize, votes: i32) -> Grove {
     let mut rng = generator(!seed);
     let spans = if inputs < 2 { 0 } else { below(&mut rng, 4) };
@@ -72,18 +103,18 @@ pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usiz
             Span::new(below(&mut rng, 2) == 1, (first as u32..=(first + more) as u32).collect()).unwrap()
         })
         .collect();
-    random_grove_over(seed, (inputs, spans), classes, trees, votes)
+    random_grove_over(seed, (inputs, spans, random_patterns(seed, inputs)), classes, trees, votes)
 }
 
-/// As [`random_grove`], over these inputs and spans.
+/// As [`random_grove`], over these inputs, spans and patterns.
 pub(crate) fn random_grove_over(
     seed: u64,
-    (inputs, spans): (usize, Vec<Span>),
+    (inputs, spans, patterns): (usize, Vec<Span>, PatternLayer),
     classes: usize,
     trees: usize,
     votes: i32,
 ) -> Grove {
-    let columns = inputs + spans.len();
+    let columns = inputs + spans.len() + patterns.columns();
     let mut rng = generator(seed);
     let margins = if classes == 2 { 1 } else { classes };
     let vote = move |rng: &mut ChaCha8Rng| below(rng, 2 * votes as usize + 1) as i32 - votes;
@@ -105,7 +136,7 @@ pub(crate) fn random_grove_over(
             VoteTree::new(arities, target, leaves, tables, votes).unwrap()
         })
         .collect();
-    Grove::with_spans(inputs, spans, classes, bias, 0.01, trees).unwrap()
+    Grove::with_features(inputs, spans, patterns, classes, bias, 0.01, trees).unwrap()
 }
 
 /// The netlist with one bit of one table flipped.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, fit, transform};
+use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, Test, fit, meaning, transform};
 use crate::bits::BitMatrix;
 use crate::{Error, Result};
 
@@ -81,7 +81,7 @@ impl Encoder {
                 categories: Vec::new(),
             })
             .collect();
-        let bits = (0..columns as u32).map(|column| BitMeaning { column, test: super::Test::Set }).collect();
+        let bits = (0..columns as u32).map(|column| BitMeaning { column, test: Test::Set }).collect();
         Self { width: columns, inputs, bits }
     }
 
@@ -128,7 +128,27 @@ impl Encoder {
     pub fn describe(&self, bit: usize) -> String {
         let BitMeaning { column, test } = &self.bits[bit];
         let input = &self.inputs[*column as usize];
-        test.describe(&input.name, input.kind == Kind::Date)
+        match test {
+            Test::Exceeds { other, margin } => {
+                meaning::compared(&input.name, &self.inputs[*other as usize].name, *margin)
+            }
+            _ => test.describe(&input.name, input.kind == Kind::Date),
+        }
+    }
+
+    /// Whether a bit compares two columns.
+    pub fn compares(&self) -> bool {
+        self.bits.iter().any(|bit| matches!(bit.test, Test::Exceeds { .. }))
+    }
+
+    /// The same encoder with more bits after those it has.
+    ///
+    /// # Errors
+    /// When a bit reads a column that the encoder does not, or that cannot be tested so.
+    pub fn with_bits(mut self, bits: impl IntoIterator<Item = BitMeaning>) -> Result<Self> {
+        self.bits.extend(bits);
+        self.validate()?;
+        Ok(self)
     }
 
     /// The encoder of the given bits only, in that order; columns that no bit reads are no longer asked for.
@@ -140,7 +160,9 @@ impl Encoder {
             return Err(Error::data(format!("there is no bit {bit}: there are {}", self.bits.len())));
         }
         let mut used = vec![false; self.inputs.len()];
-        bits.iter().for_each(|&bit| used[self.bits[bit].column as usize] = true);
+        for &bit in bits {
+            self.bits[bit].columns().for_each(|column| used[column as usize] = true);
+        }
         let mut renumbered = vec![0; self.inputs.len()];
         let mut inputs = Vec::new();
         for (column, input) in self.inputs.iter().enumerate().filter(|&(column, _)| used[column]) {
@@ -151,7 +173,12 @@ impl Encoder {
             .iter()
             .map(|&bit| BitMeaning {
                 column: renumbered[self.bits[bit].column as usize],
-                test: self.bits[bit].test.clone(),
+                test: match self.bits[bit].test {
+                    Test::Exceeds { other, margin } => {
+                        Test::Exceeds { other: renumbered[other as usize], margin }
+                    }
+                    ref test => test.clone(),
+                },
             })
             .collect();
         Ok(Self { width: self.width, inputs, bits })
@@ -180,7 +207,11 @@ impl Encoder {
                     "bit {index} of the encoder reads column {column}, which is not there"
                 )));
             };
-            if !test.suits(input.kind) {
+            let other = match test {
+                Test::Exceeds { other, .. } => self.inputs.get(*other as usize).map(|other| other.kind),
+                _ => Some(input.kind),
+            };
+            if !test.suits(input.kind) || other != Some(input.kind) {
                 return Err(Error::file(format!(
                     "bit {index} of the encoder cannot test column \"{}\", which holds {}",
                     input.name, input.kind

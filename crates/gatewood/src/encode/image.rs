@@ -131,8 +131,13 @@ impl Encoder {
         Ok(spans)
     }
 
+    /// Whether pixels are asked for one bit each and no more.
+    pub(crate) fn is_binary(&self) -> bool {
+        self.level_tests().len() <= 1
+    }
+
     /// The tests that say how bright a pixel is, the least bright first.
-    fn level_tests(&self) -> Vec<&Test> {
+    pub(super) fn level_tests(&self) -> Vec<&Test> {
         let mut tests: Vec<(&Test, f64)> = Vec::new();
         for meaning in self.meanings() {
             let level = match meaning.test {
@@ -159,10 +164,10 @@ impl Encoder {
 }
 
 /// At most so many of some things, evenly spread.
-fn some_of<T: Copy>(all: &[T], most: usize) -> Vec<T> {
+pub(super) fn some_of<T: Clone>(all: &[T], most: usize) -> Vec<T> {
     match all.len() {
         count if count <= most => all.to_vec(),
-        count => (1..=most).map(|place| all[place * count / (most + 1)]).collect(),
+        count => (1..=most).map(|place| all[place * count / (most + 1)].clone()).collect(),
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Value, date, words};
 
-/// What one encoded bit means: a test of one raw column.
+/// What one encoded bit means: a test of one raw column, or of two.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BitMeaning {
     /// Position of the raw column among [`super::Encoder::inputs`].
@@ -13,7 +13,18 @@ pub struct BitMeaning {
     pub test: Test,
 }
 
-/// A test of one raw value. No test but [`Test::Missing`] holds for a gap.
+impl BitMeaning {
+    /// The raw columns that it reads, among [`super::Encoder::inputs`]: one, or the two that it compares.
+    pub fn columns(&self) -> impl Iterator<Item = u32> {
+        let other = match self.test {
+            Test::Exceeds { other, .. } => Some(other),
+            _ => None,
+        };
+        std::iter::once(self.column).chain(other)
+    }
+}
+
+/// A test of one raw value, or of two. No test but [`Test::Missing`] holds for a gap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
@@ -37,6 +48,23 @@ pub enum Test {
     DatePart(DatePart, f64),
     /// The ready bit is set.
     Set,
+    /// The number (or pixel) less that of another column is greater than the margin, a finite one. It asks for two values:
+    /// [`Test::exceeds`].
+    Exceeds {
+        /// Position of the other raw column among [`super::Encoder::inputs`].
+        other: u32,
+        /// What the difference must be above.
+        margin: f64,
+    },
+}
+
+/// A comparison of two columns in words.
+pub(super) fn compared(name: &str, other: &str, margin: f64) -> String {
+    match margin {
+        0.0 => format!("{name} > {other}"),
+        _ if margin < 0.0 => format!("{name} > {other} - {}", -margin),
+        _ => format!("{name} > {other} + {margin}"),
+    }
 }
 
 /// A part of a date that a test can ask for.
@@ -95,6 +123,17 @@ impl Test {
         }
     }
 
+    /// Whether a number or pixel less another one is above a margin: the definition of [`Test::Exceeds`], which does not hold
+    /// where either is missing.
+    pub fn exceeds(value: Value<'_>, other: Value<'_>, margin: f64) -> bool {
+        let number = |value| match value {
+            Value::Number(number) => number,
+            Value::Pixel(byte) => f64::from(byte),
+            _ => f64::NAN,
+        };
+        number(value) - number(other) > margin
+    }
+
     /// Whether a column of this kind can be tested so.
     pub fn suits(&self, kind: Kind) -> bool {
         match self {
@@ -107,6 +146,7 @@ impl Test {
             Self::Missing => true,
             Self::PixelBit(bit) | Self::GrayBit(bit) => *bit < 8 && kind == Kind::Pixel,
             Self::Set => kind == Kind::Bit,
+            Self::Exceeds { margin, .. } => margin.is_finite() && matches!(kind, Kind::Number | Kind::Pixel),
         }
     }
 
@@ -124,6 +164,7 @@ impl Test {
             Self::GrayBit(bit) => format!("Gray bit {bit} of {name}"),
             Self::DatePart(part, threshold) => format!("{} of {name} > {threshold}", part.name()),
             Self::Set => name.to_owned(),
+            Self::Exceeds { other, margin } => compared(name, &format!("column {other}"), *margin),
         }
     }
 }

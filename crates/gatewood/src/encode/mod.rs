@@ -23,6 +23,7 @@
 
 mod codes;
 mod column;
+mod compare;
 mod cuts;
 mod date;
 mod encoder;
@@ -30,6 +31,7 @@ mod fit;
 mod image;
 mod labels;
 mod meaning;
+mod planes;
 mod prune;
 mod report;
 mod row;
@@ -47,6 +49,7 @@ pub use encoder::{Encoder, Input};
 pub use image::ImageShape;
 pub use labels::Labels;
 pub use meaning::{BitMeaning, DatePart, Test};
+pub use planes::{PlaneEncoder, PlaneSettings};
 pub use report::{ColumnReport, EncodeReport, Outcome};
 pub use row::Row;
 pub(crate) use row::RowEncoder;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::source::{Converted, convert, misfit};
+use super::source::{Converted, as_number, convert, misfit};
 use super::{BitMeaning, Encoder, Input, Kind, TableView, Test, Value, transform};
 use crate::bits::BitView;
 use crate::{Error, Result};
@@ -109,10 +109,20 @@ impl<'a> Row<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct RowEncoder {
     columns: Vec<RowColumn>,
-    /// All slots at once, where all columns are of one kind and all tests alike.
+    /// All slots at once, where all columns are of one kind and all tests alike; those of comparisons aside.
     flat: Option<Flat>,
+    /// Bits that compare two inputs; their slots are the last.
+    pairs: Vec<RowPair>,
     /// The encoder's bit in each slot.
     bits: Vec<u32>,
+}
+
+/// Two inputs of the encoder that are compared.
+#[derive(Debug, Clone)]
+struct RowPair {
+    one: usize,
+    other: usize,
+    margin: f64,
 }
 
 /// The slots of one input of the encoder.
@@ -142,8 +152,16 @@ impl RowEncoder {
     /// Keeps the given bits of an encoder, each once.
     pub(crate) fn new(encoder: &Encoder, used: &[u32]) -> Self {
         let mut by_input: Vec<Vec<u32>> = vec![Vec::new(); encoder.inputs.len()];
+        let (mut pairs, mut compared) = (Vec::new(), Vec::new());
         for &bit in used {
-            by_input[encoder.bits[bit as usize].column as usize].push(bit);
+            let BitMeaning { column, test } = &encoder.bits[bit as usize];
+            match *test {
+                Test::Exceeds { other, margin } => {
+                    pairs.push(RowPair { one: *column as usize, other: other as usize, margin });
+                    compared.push(bit);
+                }
+                _ => by_input[*column as usize].push(bit),
+            }
         }
         let (mut columns, mut bits) = (Vec::with_capacity(by_input.len()), Vec::with_capacity(used.len()));
         for (input, mut of_input) in encoder.inputs.iter().zip(by_input) {
@@ -153,7 +171,8 @@ impl RowEncoder {
             bits.extend(of_input);
         }
         let flat = Flat::new(encoder, &bits);
-        Self { columns, flat, bits }
+        bits.extend(compared);
+        Self { columns, flat, pairs, bits }
     }
 
     /// The encoder's bit in each slot.
@@ -176,7 +195,7 @@ impl RowEncoder {
         if let (Some(flat), None) = (&self.flat, &moved)
             && flat.fill(row, slots)
         {
-            return Ok(());
+            return self.compare(encoder, row, moved.as_deref(), slots);
         }
         for (index, (column, input)) in self.columns.iter().zip(&encoder.inputs).enumerate() {
             let position = moved.as_ref().map_or(input.position, |positions| positions[index]);
@@ -192,6 +211,27 @@ impl RowEncoder {
                     column.tests.answer(Value::Text(&text), input, column.first, room, slots);
                 }
             }
+        }
+        self.compare(encoder, row, moved.as_deref(), slots)
+    }
+
+    /// Writes the bits that compare two inputs.
+    fn compare(
+        &self,
+        encoder: &Encoder,
+        row: Row<'_>,
+        moved: Option<&[usize]>,
+        slots: &mut [u8],
+    ) -> Result<()> {
+        let number = |index: usize| {
+            let input = &encoder.inputs[index];
+            let position = moved.map_or(input.position, |positions| positions[index]);
+            let (value, from) = row.get(position, input.kind);
+            as_number(value, from, input.kind).ok_or_else(|| misfit(input, value, row.number()))
+        };
+        let first = self.bits.len() - self.pairs.len();
+        for (pair, slot) in self.pairs.iter().zip(&mut slots[first..]) {
+            *slot = u8::from(number(pair.one)? - number(pair.other)? > pair.margin);
         }
         Ok(())
     }

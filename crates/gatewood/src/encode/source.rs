@@ -268,6 +268,15 @@ fn answer(value: Value<'_>, from: Kind, input: &Input, bits: &[BitMeaning], shif
     })
 }
 
+/// A value of one kind of column as the number that a column of another has; `None` when it does not fit.
+pub(super) fn as_number(value: Value<'_>, from: Kind, to: Kind) -> Option<f64> {
+    Some(match convert(value, from, to)? {
+        Converted::Value(Value::Number(number)) => number,
+        Converted::Value(Value::Pixel(byte)) => f64::from(byte),
+        _ => f64::NAN,
+    })
+}
+
 pub(super) enum Converted<'a> {
     Value(Value<'a>),
     Text(String),

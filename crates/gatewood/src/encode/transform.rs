@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::compare::{self, Compared};
 use super::source::Piece;
 use super::view::StoreView;
 use super::{BitMeaning, Column, Encoder, Input, Kind, TableView, Test, Texts, Value, words};
@@ -93,6 +94,12 @@ pub(super) fn fill(
                 let columns = columns.by_ref().take(*bits);
                 tasks.extend(group_tasks(pieces, columns, table.rows()));
             }
+            Part::Compared(compared) => {
+                let columns: Vec<&mut [u64]> = columns.by_ref().take(compared.bits()).collect();
+                for (block, columns) in compare::blocks(columns).into_iter().enumerate() {
+                    tasks.push(Box::new(move || compared.write(block, columns)));
+                }
+            }
         }
     }
     if parallel {
@@ -114,6 +121,8 @@ enum Part<'a> {
     Texts { texts: &'a Texts, input: &'a Input, bits: &'a [BitMeaning] },
     /// Up to 64 bits of any columns.
     Group { pieces: Vec<Piece<'a>>, bits: usize },
+    /// Bits that compare two columns.
+    Compared(Compared<'a>),
 }
 
 /// Parts that are all the bits, in order.
@@ -124,7 +133,16 @@ fn parts<'a>(
     bits: &'a [BitMeaning],
 ) -> Result<Vec<Part<'a>>> {
     let mut parts = Vec::new();
-    for run in bits.chunk_by(|bit, next| bit.column == next.column) {
+    let compares = |bit: &BitMeaning| matches!(bit.test, Test::Exceeds { .. });
+    let together = |bit: &BitMeaning, next: &BitMeaning| match (compares(bit), compares(next)) {
+        (false, false) => bit.column == next.column,
+        (one, other) => one && other,
+    };
+    for run in bits.chunk_by(together) {
+        if compares(&run[0]) {
+            parts.push(Part::Compared(Compared::new(encoder, table, positions, run)));
+            continue;
+        }
         let column = run[0].column as usize;
         let (input, position) = (&encoder.inputs[column], positions[column]);
         if let (StoreView::Bits(ready), Kind::Bit) = (table.store, input.kind) {

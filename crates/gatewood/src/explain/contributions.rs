@@ -183,6 +183,7 @@ fn compute(
     background: BitView<'_>,
     threads: usize,
 ) -> Result<Contributions> {
+    super::refuse_patterns(model)?;
     let Circuit::Grove(grove) = model.circuit() else {
         return Err(Error::data("a single tree has no margin that columns could contribute to"));
     };

@@ -61,8 +61,9 @@ impl<'m> Explainer<'m> {
     /// Makes a model ready.
     ///
     /// # Errors
-    /// When a tree cannot be read as one that votes.
+    /// When a tree cannot be read as one that votes, or the model reads patterns of images.
     pub fn new(model: &'m Model) -> Result<Self> {
+        super::refuse_patterns(model)?;
         let grove = match model.circuit() {
             Circuit::Grove(grove) => Cow::Borrowed(grove),
             Circuit::Tree(tree) => Cow::Owned(voting(tree)?),

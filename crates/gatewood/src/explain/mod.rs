@@ -24,6 +24,9 @@ mod search;
 mod system;
 mod words;
 
+use crate::model::{Circuit, Model};
+use crate::{Error, Result};
+
 pub use contributions::{BACKGROUND_ROWS, Contributions, contributions, contributions_among, spread};
 pub use counterfactual::{Change, Counterfactual, Turning};
 pub use explainer::{ExplainedRow, Explainer};
@@ -31,3 +34,15 @@ pub use property::Property;
 pub use prove::{PROOF_SECONDS, Proof, Witness};
 pub use reason::{EXPLAIN_SECONDS, Reason};
 pub use words::RawValue;
+
+/// Refuses models whose trees read patterns, or whose encoder compares two columns: a change of one column would then change
+/// bits of others.
+fn refuse_patterns(model: &Model) -> Result<()> {
+    let has_patterns = matches!(model.circuit(), Circuit::Grove(grove) if !grove.patterns().is_empty());
+    if has_patterns || model.encoder().compares() {
+        return Err(Error::data(
+            "models with patterns are not explained yet: train with --patterns 0 to explain",
+        ));
+    }
+    Ok(())
+}

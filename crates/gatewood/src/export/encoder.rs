@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::circuit::{Netlist, NetlistBuilder, Signal, TruthTable};
-use crate::encode::{Encoder, Kind, Test};
+use crate::encode::{BitMeaning, Encoder, Kind, Test};
 use crate::{Error, Result};
 
 /// The most bits of a number.
@@ -35,7 +35,13 @@ pub(super) fn attach(encoder: &Encoder, netlist: &Netlist, fraction: u32) -> Res
     let mut builder = NetlistBuilder::new(super::names::unique(names))?;
     let mut signals = vec![Signal::ZERO; encoder.bits()];
     for (bit, meaning) in encoder.meanings().iter().enumerate().filter(|&(bit, _)| used[bit]) {
-        signals[bit] = columns[meaning.column as usize].test(&mut builder, &meaning.test, bit)?;
+        let column = &columns[meaning.column as usize];
+        signals[bit] = match meaning.test {
+            Test::Exceeds { other, margin } if !column.signed => {
+                column.exceed(&mut builder, &columns[other as usize], margin)?
+            }
+            _ => column.test(&mut builder, &meaning.test, bit)?,
+        };
     }
     append(&mut builder, netlist, &signals)?;
     Ok(builder.finish())
@@ -84,6 +90,14 @@ impl Raw {
             let meanings = encoder.meanings().iter().enumerate();
             meanings.filter(|&(bit, meaning)| meaning.column as usize == column && used[bit])
         };
+        // A pixel that another is compared with.
+        let is_other = |(bit, meaning): (usize, &BitMeaning)| match meaning.test {
+            Test::Exceeds { other, .. } => used[bit] && other as usize == column,
+            _ => false,
+        };
+        if input.kind == Kind::Pixel && encoder.meanings().iter().enumerate().any(is_other) {
+            raw.width = 8;
+        }
         for (_, meaning) in tests() {
             match meaning.test {
                 Test::Above(number) | Test::Equals(number) if signed => {
@@ -96,6 +110,7 @@ impl Raw {
                     raw.width = raw.width.max(width);
                 }
                 Test::Above(_) | Test::PixelBit(_) | Test::GrayBit(_) => raw.width = 8,
+                Test::Exceeds { .. } if !signed => raw.width = 8,
                 _ => {}
             }
         }
@@ -106,7 +121,13 @@ impl Raw {
                     raw.missing = Some(names.len());
                     names.push(encoder.describe(bit));
                 }
-                Test::Is(_) | Test::Other | Test::Word(_) | Test::DatePart(..) | Test::Set => {
+                Test::Exceeds { .. } if !signed => {}
+                Test::Is(_)
+                | Test::Other
+                | Test::Word(_)
+                | Test::DatePart(..)
+                | Test::Set
+                | Test::Exceeds { .. } => {
                     raw.direct.insert(bit, names.len());
                     names.push(encoder.describe(bit));
                 }
@@ -160,7 +181,12 @@ impl Raw {
                 builder.add(&[0b0110], &pair)?
             }
             Test::Missing => return Ok(builder.input(self.missing.expect("made for this test"))),
-            Test::Is(_) | Test::Other | Test::Word(_) | Test::DatePart(..) | Test::Set => {
+            Test::Is(_)
+            | Test::Other
+            | Test::Word(_)
+            | Test::DatePart(..)
+            | Test::Set
+            | Test::Exceeds { .. } => {
                 return Ok(builder.input(self.direct[&bit]));
             }
         };
@@ -168,6 +194,46 @@ impl Raw {
             Some(missing) => builder.add(&[0b0010], &[signal, builder.input(missing)]),
             None => Ok(signal),
         }
+    }
+
+    /// Whether this pixel less another is above a margin: two bits of each at a time, from the lowest up, and what is carried.
+    fn exceed(&self, builder: &mut NetlistBuilder, other: &Self, margin: f64) -> Result<Signal> {
+        if margin >= 255.0 {
+            return Ok(Signal::ZERO);
+        }
+        if margin < -255.0 {
+            return Ok(Signal::ONE);
+        }
+        // It is where the pixel, and 255 less the other, and 256 less the margin add up to 512 or more.
+        let constant = 256 - margin.floor() as i32;
+        let mut carry = Carry::default();
+        for start in (0..8).step_by(2) {
+            let part = match start {
+                6 => constant >> 6,
+                _ => constant >> start & 3,
+            };
+            let mut reads = carry.signals.clone();
+            let carried = reads.len();
+            reads.extend((start..start + 2).map(|bit| self.bit(builder, bit)));
+            reads.extend((start..start + 2).map(|bit| other.bit(builder, bit)));
+            let sum = |address: usize| {
+                let bits = address >> carried;
+                carry.value(address) + part + (bits & 3) as i32 + 3 - (bits >> 2 & 3) as i32
+            };
+            if start == 6 {
+                // In units of 64.
+                let table = TruthTable::from_fn(reads.len(), |address| sum(address) >= 8);
+                return builder.add(table.words(), &reads);
+            }
+            let most = (0..1usize << reads.len()).map(sum).max().unwrap_or(0) >> 2;
+            let mut signals = Vec::new();
+            for place in 0..32 - most.leading_zeros() {
+                let table = TruthTable::from_fn(reads.len(), |address| sum(address) >> (2 + place) & 1 != 0);
+                signals.push(builder.add(table.words(), &reads)?);
+            }
+            carry = Carry { signals };
+        }
+        Ok(Signal::ZERO)
     }
 
     /// A function of whether the column is above and whether it is equal to a number, found from the lowest bits up.
@@ -202,6 +268,19 @@ impl Raw {
             start += count as u32;
         }
         Ok(below.unwrap_or(Signal::ZERO))
+    }
+}
+
+/// A number that is carried from some bits of a sum to the next.
+#[derive(Default)]
+struct Carry {
+    signals: Vec<Signal>,
+}
+
+impl Carry {
+    /// What it is worth where its signals are the lowest bits of an address.
+    fn value(&self, address: usize) -> i32 {
+        (address & ((1 << self.signals.len()) - 1)) as i32
     }
 }
 
@@ -273,6 +352,34 @@ mod tests {
             }
             let expected = tree.output(|column| bits.get(row, column));
             assert_eq!(whole.evaluate_row(&raw), [expected], "row {row}: {} {}", ages[row], halves[row]);
+        }
+    }
+
+    #[test]
+    fn two_pixels_are_compared_in_few_luts() {
+        let bytes: Vec<u8> = (0..=255).flat_map(|byte: u8| [byte, byte.wrapping_mul(89)]).collect();
+        let table = Table::from_pixels(2, bytes.clone()).unwrap();
+        let settings = EncodeSettings { merge_equal: false, ..EncodeSettings::keep_all(1) };
+        let (encoder, _) = Encoder::fit(&table, &settings).unwrap();
+        for margin in [-300.0, -256.0, -255.0, -40.5, -1.0, 0.0, 0.5, 8.0, 13.0, 16.0, 254.0, 255.0, 256.0] {
+            let bits = [(0, 1), (1, 0)]
+                .map(|(column, other)| BitMeaning { column, test: Test::Exceeds { other, margin } });
+            let encoder = encoder.clone().with_bits(bits).unwrap().select(&[2, 3]).unwrap();
+            let made = encoder.transform(&table).unwrap();
+            let tree = crate::circuit::Tree::new(2, 1, 2, vec![0, 1], vec![0b0010]).unwrap();
+            let names = ["a", "b"];
+            let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), 0).unwrap();
+            assert!(whole.luts() <= 2 * 7 + 1, "{margin}: {}", whole.luts());
+            for row in 0..256 {
+                let pair = [bytes[2 * row], bytes[2 * row + 1]].map(i64::from);
+                let holds = |a: i64, b: i64| (a - b) as f64 > margin;
+                let expected = [holds(pair[0], pair[1]), holds(pair[1], pair[0])];
+                assert_eq!([made.get(row, 0), made.get(row, 1)], expected);
+                let mut raw = vec![false; whole.inputs()];
+                feed(&whole, &mut raw, "pixel_0", pair[0], false);
+                feed(&whole, &mut raw, "pixel_1", pair[1], false);
+                assert_eq!(whole.evaluate_row(&raw), [expected[0] && !expected[1]], "{margin}: {pair:?}");
+            }
         }
     }
 

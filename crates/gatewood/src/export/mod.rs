@@ -51,7 +51,7 @@ pub use self::model::{
     ModelOptions, netlist_of, test_rows, write_model, write_model_c, write_model_test_bench,
 };
 pub use self::options::{MAX_PIPELINE, Options};
-pub use self::picture::{CurvePicturePoint, curve_picture, heat_map};
+pub use self::picture::{CurvePicturePoint, curve_picture, heat_map, pattern_picture};
 use self::picture::{dot, svg};
 pub use self::verify::{Verification, VerifyOptions, verify};
 use crate::bits::BitView;

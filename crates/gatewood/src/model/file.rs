@@ -5,16 +5,18 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::atomic::write_atomically;
+use super::file_patterns::{PatternHeader, put_patterns, take_patterns};
 use super::packing::{Packer, Unpacker, width_of};
 use super::{Circuit, Model, Provenance};
-use crate::circuit::{Grove, MAX_ARITY, Shape, Span, Target, Tree, TruthTable, VoteTree};
+use crate::circuit::{Grove, MAX_ARITY, PatternLayer, Shape, Span, Target, Tree, TruthTable, VoteTree};
 use crate::encode::Encoder;
 use crate::{Error, Result};
 
 /// The version of the file format this library writes; it reads all versions up to it.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
-/// The version that a model without spans needs.
+/// The versions that models without patterns need, and those without spans too.
+const WITHOUT_PATTERNS: u32 = 2;
 const WITHOUT_SPANS: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"GATEWOOD";
@@ -50,6 +52,8 @@ enum CircuitHeader {
         inputs: usize,
         #[serde(default, skip_serializing_if = "is_zero")]
         spans: usize,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patterns: Option<PatternHeader>,
         bias: Vec<i32>,
         unit: f64,
         trees: usize,
@@ -69,7 +73,9 @@ impl Model {
             Circuit::Grove(grove) => pack_grove(grove),
         };
         let version = match &self.circuit {
-            Circuit::Grove(grove) if !grove.spans().is_empty() => FORMAT_VERSION,
+            _ if self.encoder.compares() => FORMAT_VERSION,
+            Circuit::Grove(grove) if !grove.patterns().is_empty() => FORMAT_VERSION,
+            Circuit::Grove(grove) if !grove.spans().is_empty() => WITHOUT_PATTERNS,
             _ => WITHOUT_SPANS,
         };
         let header = Header {
@@ -123,13 +129,19 @@ impl Model {
         let header: Header =
             serde_json::from_slice(header).map_err(|error| Error::file(format!("bad header: {error}")))?;
         header.encoder.validate()?;
+        if version <= WITHOUT_PATTERNS && header.encoder.compares() {
+            return Err(Error::file(format!("a file of version {version} compares no columns")));
+        }
         let circuit = match header.circuit {
             CircuitHeader::Tree { arity, depth, inputs } => unpack_tree(arity, depth, inputs, body),
             CircuitHeader::Grove { spans: 1.., .. } if version == WITHOUT_SPANS => {
                 Err(Error::file("a file of version 1 has no spans"))
             }
-            CircuitHeader::Grove { inputs, spans, bias, unit, trees, vote_bits } => {
-                let counts = Counts { inputs, spans, trees, vote_bits };
+            CircuitHeader::Grove { patterns: Some(_), .. } if version <= WITHOUT_PATTERNS => {
+                Err(Error::file(format!("a file of version {version} has no patterns")))
+            }
+            CircuitHeader::Grove { inputs, spans, patterns, bias, unit, trees, vote_bits } => {
+                let counts = Counts { inputs, spans, patterns, trees, vote_bits };
                 unpack_grove(counts, header.classes.len(), bias, unit, body)
             }
         };
@@ -159,7 +171,7 @@ impl Model {
 }
 
 /// Bits of a leaf of a circuit over `inputs` columns: one at the least, so that a file's size bounds the leaves in it.
-fn leaf_bits(inputs: usize) -> u32 {
+pub(super) fn leaf_bits(inputs: usize) -> u32 {
     width_of((inputs as u64).saturating_sub(1)).max(1)
 }
 
@@ -216,6 +228,7 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
         packer.put(span.columns().len() as u64, 8);
         span.columns().iter().for_each(|&column| packer.put(u64::from(column), width));
     }
+    put_patterns(&mut packer, grove.patterns(), width);
     for tree in grove.trees() {
         packer.put(tree.depth() as u64, 8);
         tree.arities().iter().for_each(|&arity| packer.put(arity as u64, 8));
@@ -238,6 +251,7 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
     let header = CircuitHeader::Grove {
         inputs: grove.inputs(),
         spans: grove.spans().len(),
+        patterns: PatternHeader::of(grove.patterns()),
         bias: grove.bias().to_vec(),
         unit: grove.unit(),
         trees: grove.trees().len(),
@@ -250,12 +264,13 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
 struct Counts {
     inputs: usize,
     spans: usize,
+    patterns: Option<PatternHeader>,
     trees: usize,
     vote_bits: u32,
 }
 
 fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body: &[u8]) -> Result<Circuit> {
-    let Counts { inputs, spans: span_count, trees: tree_count, vote_bits } = counts;
+    let Counts { inputs, spans: span_count, patterns, trees: tree_count, vote_bits } = counts;
     if !(1..=32).contains(&vote_bits) {
         return Err(Error::file(format!("votes of {vote_bits} bits")));
     }
@@ -266,7 +281,11 @@ fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body:
         let columns = unpacker.take(8)? as usize;
         spans.push(Span::new(all, take_leaves(&mut unpacker, inputs, columns)?)?);
     }
-    let columns = inputs.saturating_add(spans.len());
+    let patterns = match patterns {
+        Some(header) => take_patterns(&mut unpacker, header, inputs)?,
+        None => PatternLayer::default(),
+    };
+    let columns = inputs.saturating_add(spans.len()).saturating_add(patterns.columns());
     let mut trees = Vec::new();
     for _ in 0..tree_count {
         let depth = unpacker.take(8)? as usize;
@@ -307,5 +326,5 @@ fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body:
         trees.push(VoteTree::new(arities, target, leaves, tables, votes)?);
     }
     unpacker.finish()?;
-    Ok(Circuit::Grove(Grove::with_spans(inputs, spans, classes, bias, unit, trees)?))
+    Ok(Circuit::Grove(Grove::with_features(inputs, spans, patterns, classes, bias, unit, trees)?))
 }

@@ -8,7 +8,7 @@ impl Model {
     ///
     /// A leaf is worth what its bit changes on average when every address of the gates on its path is equally likely: the
     /// share of addresses at which its gate's output follows it, times that of each gate above, times the mean change of
-    /// the votes at the root. The bits of a span share what it is worth evenly. It follows from the circuit alone, so that
+    /// the votes at the root. The bits of a span or a pattern share what it is worth evenly. It follows from the circuit alone, so that
     /// a loaded model has it too.
     ///
     /// ```
@@ -29,10 +29,12 @@ impl Model {
             Circuit::Grove(grove) => {
                 of_bits.resize(grove.columns(), 0.0);
                 grove.trees().iter().for_each(|tree| add_votes(tree, &mut of_bits));
-                // A span's worth is shared by the bits in it.
-                for (span, worth) in grove.spans().iter().zip(of_bits.split_off(grove.inputs())) {
-                    let share = worth / span.columns().len() as f64;
-                    span.columns().iter().for_each(|&bit| of_bits[bit as usize] += share);
+                // What a span or a pattern is worth is shared by the bits in it.
+                let made = of_bits.split_off(grove.inputs());
+                for (column, worth) in (grove.inputs() as u32..).zip(made).filter(|(_, worth)| *worth > 0.0) {
+                    let bits = grove.inputs_of(column);
+                    let share = worth / bits.len() as f64;
+                    bits.iter().for_each(|&bit| of_bits[bit as usize] += share);
                 }
             }
         }

@@ -11,12 +11,15 @@
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod atomic;
+mod augment;
 mod class_weight;
 mod cross_validate;
 mod file;
+mod file_patterns;
 mod importance;
 mod metrics;
 mod packing;
+mod patterns;
 mod permutation;
 mod prediction;
 mod predictor;
@@ -32,7 +35,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::bits::BitView;
-use crate::circuit::{Grove, Tree};
+use crate::circuit::{Grove, Literal, Tree};
 use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
 
@@ -89,22 +92,19 @@ impl Circuit {
             Circuit::Tree(tree) => tree.depth(),
             Circuit::Grove(grove) => {
                 let depth = grove.trees().iter().map(|tree| tree.depth()).max().unwrap_or(0);
-                depth + usize::from(!grove.spans().is_empty())
+                depth + usize::from(!grove.spans().is_empty() || !grove.patterns().is_empty())
             }
         }
     }
 
-    /// The bits that leaves read, themselves or through spans, in ascending order, each once.
+    /// The bits that leaves read, themselves or through spans and patterns, in ascending order, each once.
     pub fn used_inputs(&self) -> Vec<u32> {
         let leaves: BTreeSet<u32> = match self {
             Circuit::Tree(tree) => tree.leaves().iter().copied().collect(),
             Circuit::Grove(grove) => {
                 let leaves = grove.trees().iter().flat_map(|tree| tree.leaves()).copied();
-                let inputs = |leaf: u32| match grove.span(leaf) {
-                    Some(span) => span.columns().to_vec(),
-                    None => vec![leaf],
-                };
-                leaves.collect::<BTreeSet<u32>>().into_iter().flat_map(inputs).collect()
+                let leaves: BTreeSet<u32> = leaves.collect();
+                leaves.into_iter().flat_map(|leaf| grove.inputs_of(leaf)).collect()
             }
         };
         leaves.into_iter().collect()
@@ -220,17 +220,28 @@ impl Model {
         &self.classes
     }
 
-    /// What a column that leaves read means, in words: a bit of the encoder, or any or all of some.
+    /// What a column that leaves read means, in words: a bit of the encoder, any or all of some, or a pattern.
     ///
     /// # Panics
     /// When there is no such column.
     pub fn describe(&self, column: u32) -> String {
         let bit = |column: u32| self.encoder.describe(column as usize);
-        let span = match &self.circuit {
-            Circuit::Grove(grove) => grove.span(column),
-            Circuit::Tree(_) => None,
+        let grove = match &self.circuit {
+            Circuit::Grove(grove) => grove,
+            Circuit::Tree(_) => return bit(column),
         };
-        match span {
+        if let Some((pattern, threshold)) = grove.pattern(column) {
+            let literal = |literal: &Literal| {
+                let place = (literal.x.into(), literal.y.into());
+                let input = grove.patterns().planes().input(literal.plane.into(), place.0, place.1);
+                let said = input.map_or_else(String::new, bit);
+                if literal.value { said } else { format!("not ({said})") }
+            };
+            let literals: Vec<String> = pattern.literals().iter().map(literal).collect();
+            let (across, down) = pattern.shifts();
+            return format!("{} at {threshold} or more of {across} x {down} shifts", literals.join(" and "));
+        }
+        match grove.span(column) {
             None => bit(column),
             Some(span) => {
                 let bits: Vec<String> = span.columns().iter().map(|&column| bit(column)).collect();

@@ -34,10 +34,10 @@ impl Model {
         let mut shuffled = bits.select_rows(&everything)?;
         let mut of_inputs: Vec<Vec<usize>> = vec![Vec::new(); self.encoder.inputs().len()];
         for (bit, meaning) in self.encoder.meanings().iter().enumerate() {
-            of_inputs[meaning.column as usize].push(bit);
+            meaning.columns().for_each(|column| of_inputs[column as usize].push(bit));
         }
         for (index, own) in of_inputs.iter().enumerate() {
-            let Some(part) = judge.part(own) else { continue };
+            let Some(part) = judge.part(own)? else { continue };
             let mut order = everything.clone();
             Stream::new(seed, Purpose::Split, index as u64).shuffle(&mut order);
             own.iter().for_each(|&bit| permute(bits.column(bit), &order, shuffled.column_mut(bit)));
@@ -93,30 +93,27 @@ impl<'a> Judge<'a> {
     }
 
     /// What reads any of these bits, which ascend; nothing if nothing does.
-    fn part(&self, bits: &[usize]) -> Option<Part<'a>> {
+    fn part(&self, bits: &[usize]) -> Result<Option<Part<'a>>> {
         let holds = |column: u32| bits.binary_search(&(column as usize)).is_ok();
         let grove = match &self.model.circuit {
             Circuit::Tree(tree) => {
-                return tree.leaves().iter().any(|&leaf| holds(leaf)).then_some(Part::Tree);
+                return Ok(tree.leaves().iter().any(|&leaf| holds(leaf)).then_some(Part::Tree));
             }
             Circuit::Grove(grove) => grove,
         };
-        let reads = |leaf: u32| match grove.span(leaf) {
-            Some(span) => span.columns().iter().any(|&column| holds(column)),
-            None => holds(leaf),
-        };
+        let reads = |leaf: u32| grove.inputs_of(leaf).into_iter().any(holds);
         let trees: Vec<&VoteTree> =
             grove.trees().iter().filter(|tree| tree.leaves().iter().any(|&leaf| reads(leaf))).collect();
         if trees.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut votes: Vec<Vec<i32>> = vec![vec![0; self.labels.len()]; grove.margins()];
-        grove.add_trees(trees.iter().copied(), self.bits, &mut votes);
+        grove.add_trees(trees.iter().copied(), self.bits, &mut votes)?;
         let mut others = self.margins.clone();
         for (others, votes) in others.iter_mut().flatten().zip(votes.iter().flatten()) {
             *others -= votes;
         }
-        Some(Part::Trees { grove, trees, others })
+        Ok(Some(Part::Trees { grove, trees, others }))
     }
 
     /// The loss on rows of which some bits are changed.
@@ -125,7 +122,7 @@ impl<'a> Judge<'a> {
             Part::Tree => self.error(&Prediction::run(&self.model.circuit, bits.view(), 1)?),
             Part::Trees { grove, trees, others } => {
                 let mut margins = others.clone();
-                grove.add_trees(trees.iter().copied(), bits.view(), &mut margins);
+                grove.add_trees(trees.iter().copied(), bits.view(), &mut margins)?;
                 Ok(self.log_loss(grove, &margins))
             }
         }

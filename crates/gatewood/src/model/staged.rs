@@ -24,7 +24,7 @@ impl Predictor {
         let mut stages = Vec::with_capacity(trees.len());
         let mut before = 0;
         for &end in trees {
-            grove.add_trees(&grove.trees()[before..end], bits.view(), &mut margins);
+            grove.add_trees(&grove.trees()[before..end], bits.view(), &mut margins)?;
             before = end;
             let values: Vec<i32> =
                 (0..rows.len()).flat_map(|row| margins.iter().map(move |of_rows| of_rows[row])).collect();

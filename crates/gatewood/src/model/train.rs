@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::augment::Augmented;
+use super::patterns::fit_with_patterns;
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings};
 use crate::bits::kernels::check_simd;
@@ -11,7 +13,7 @@ use crate::circuit::Span;
 use crate::encode::{EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
-    fit_grove, fit_tree,
+    fit_tree,
 };
 use crate::{Error, Result};
 
@@ -88,7 +90,7 @@ pub(super) fn learn(
     observer: &dyn Observer,
 ) -> Result<Trained> {
     check_simd()?;
-    let LabelledRows { rows, labels, weights } = training.train;
+    let LabelledRows { rows, labels, .. } = training.train;
     check(&training.train, "training")?;
     if training.start.is_some_and(|start| start.classes() != labels.classes()) {
         return Err(Error::data("the rows have other classes than the model to go on from"));
@@ -101,7 +103,7 @@ pub(super) fn learn(
     }
     let threads = settings.learn.threads();
     let begun = Instant::now();
-    let (encoder, encoding) = match (training.start, rows) {
+    let (mut encoder, encoding) = match (training.start, rows) {
         (Some(start), _) => (start.encoder().clone(), None),
         (None, Rows::Raw(table)) => {
             let (encoder, report) = Encoder::fit_on(table, &settings.encode, threads)?;
@@ -109,6 +111,14 @@ pub(super) fn learn(
         }
         (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
     };
+    let augmented = match &settings.learn {
+        LearnSettings::Grove(grove) => {
+            Augmented::new(&training.train, settings.encode.image, &grove.augment)?
+        }
+        LearnSettings::Tree(_) => None,
+    };
+    let originals = rows.len();
+    let LabelledRows { rows, labels, weights } = augmented.as_ref().map_or(training.train, Augmented::rows);
     let bits = encode(&encoder, rows, threads)?;
     let held = match &training.validation {
         Some(validation) => Some((encode(&encoder, validation.rows, threads)?, validation)),
@@ -140,7 +150,10 @@ pub(super) fn learn(
             });
             task.start = start;
             task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
-            let fit = fit_grove(&task, grove, observer)?;
+            let held = training.validation.map(|held| held.rows);
+            let image = settings.encode.image;
+            let (whole, fit) = fit_with_patterns(&encoder, image, (rows, held), task, grove, observer)?;
+            encoder = whole;
             report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
             Circuit::Grove(fit.grove)
         }
@@ -171,7 +184,7 @@ pub(super) fn learn(
         .with_provenance(Provenance {
             program: concat!("gatewood ", env!("CARGO_PKG_VERSION")).into(),
             data: training.data.into(),
-            rows: rows.len() as u64,
+            rows: originals as u64,
         });
     Ok(Trained { model, encoding, encode_time, learn_time, grove: report })
 }

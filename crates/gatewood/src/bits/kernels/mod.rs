@@ -19,6 +19,7 @@ mod change;
 mod count;
 mod evaluate;
 mod histogram;
+mod matches;
 mod merge;
 mod partition;
 mod vector;
@@ -139,6 +140,7 @@ macro_rules! levels {
 pub(crate) use blocks::{BLOCKS, Blocks};
 pub(crate) use boost::{FIRST_BITS, POINT, Sums};
 pub(crate) use levels;
+pub(crate) use matches::{Line, Stencil};
 pub(crate) use votes::{Ballots, Columns};
 
 /// Checks the environment variable `GATEWOOD_SIMD`, so that a misspelled level is not mistaken for the best one.
@@ -276,6 +278,16 @@ impl Kernels {
     pub(crate) fn rank(self, keys: &[u32], ranks: &mut [u32]) {
         assert_eq!(keys.len(), ranks.len());
         dispatch!(self, change::rank(keys, ranks));
+    }
+
+    /// Writes for each threshold of a pattern which rows of a block match it so often. Planes have `width` places a line, each
+    /// with a block of rows.
+    ///
+    /// # Panics
+    /// When a place is past the planes, or there are not as many lines to write as thresholds.
+    pub(crate) fn matches(self, stencil: &Stencil, planes: &[Line], width: usize, out: &mut [Line]) {
+        assert_eq!(stencil.thresholds.len(), out.len());
+        dispatch!(self, matches::matches(stencil, planes, width, out));
     }
 
     /// The address of each row, as many rows as `out` has room for.

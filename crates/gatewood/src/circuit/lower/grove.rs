@@ -129,6 +129,7 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
         let inputs: Vec<Signal> = span.columns().iter().map(|&column| columns[column as usize]).collect();
         columns.push(logic.lut(span.table().words(), &inputs)?);
     }
+    super::patterns::add(logic, grove.patterns(), &mut columns)?;
     // Narrow roots wait here, a group for each margin, until another one fits into the same LUTs.
     let mut waiting: Vec<Vec<Group>> = vec![Vec::new(); margins.len()];
     for tree in grove.trees() {

@@ -3,6 +3,7 @@
 mod adder;
 mod grove;
 mod logic;
+mod patterns;
 
 pub use grove::GroveOutputs;
 

@@ -116,7 +116,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::testing::{equal_everywhere, random_grove_over, random_netlist, random_tree};
-    use super::super::{GroveOutputs, column_names, prove_equal};
+    use super::super::{GroveOutputs, PatternLayer, column_names, prove_equal};
     use super::*;
 
     proptest! {
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn counts_do_not_get_worse() {
         let tree = Netlist::from_tree(&random_tree(3, 4, 4, 100), column_names(100)).unwrap();
-        let grove = random_grove_over(4, (40, Vec::new()), 3, 16, 7);
+        let grove = random_grove_over(4, (40, Vec::new(), PatternLayer::default()), 3, 16, 7);
         let grove = Netlist::from_grove(&grove, column_names(40), GroveOutputs::default()).unwrap();
         for (netlist, four, six) in [(&tree, 81, 71), (&grove, 328, 147)] {
             for (size, luts) in [(4, four), (6, six)] {

@@ -55,6 +55,9 @@ impl Code {
         let mut arrays = program_arrays(self.program());
         if let Body::Grove(grove) = &self.body {
             arrays.extend(vote_arrays(grove));
+            if !grove.patterns.is_empty() {
+                arrays.extend(pattern_arrays(grove));
+            }
         }
         arrays.extend(self.raw.iter().flat_map(raw_arrays));
         arrays
@@ -130,6 +133,50 @@ fn vote_arrays(grove: &GroveProgram) -> Vec<Array> {
     ]
 }
 
+fn pattern_arrays(grove: &GroveProgram) -> Vec<Array> {
+    let (planes, patterns) = (grove.patterns.planes(), grove.patterns.patterns());
+    let literals = || patterns.iter().flat_map(|pattern| pattern.literals());
+    let columns = planes.inputs().map(|input| input.unwrap_or(0).into());
+    vec![
+        Array::numbers("plane_columns", "The column of each place of the planes of an image.", columns),
+        Array::numbers(
+            "pattern_literals",
+            "How many literals each pattern has.",
+            patterns.iter().map(|pattern| pattern.literals().len() as u64),
+        ),
+        Array::numbers(
+            "literal_places",
+            "Where they are before the pattern is moved.",
+            literals().map(|literal| planes.place(literal) as u64),
+        ),
+        Array::numbers(
+            "literal_values",
+            "What must be there.",
+            literals().map(|literal| literal.value.into()),
+        ),
+        Array::numbers(
+            "pattern_across",
+            "How often each pattern is moved across.",
+            patterns.iter().map(|pattern| pattern.shifts().0 as u64),
+        ),
+        Array::numbers(
+            "pattern_down",
+            "How often it is moved down.",
+            patterns.iter().map(|pattern| pattern.shifts().1 as u64),
+        ),
+        Array::numbers(
+            "pattern_slots",
+            "How many slots it fills, the first ones in order.",
+            patterns.iter().map(|pattern| pattern.thresholds().len() as u64),
+        ),
+        Array::numbers(
+            "pattern_thresholds",
+            "How many matches make each slot one.",
+            patterns.iter().flat_map(|pattern| pattern.thresholds()).map(|&threshold| threshold.into()),
+        ),
+    ]
+}
+
 fn raw_arrays(raw: &Raw) -> Vec<Array> {
     let mut arrays = Vec::new();
     if !raw.number_tests.is_empty() {
@@ -144,6 +191,11 @@ fn raw_arrays(raw: &Raw) -> Vec<Array> {
                 "number_columns",
                 "The number it reads.",
                 tests.iter().map(|test| test.column.into()),
+            ),
+            Array::numbers(
+                "number_others",
+                "The number that is taken from it first, plus one; zero for none.",
+                tests.iter().map(|test| test.other.map_or(0, |other| u64::from(other) + 1)),
             ),
             Array::numbers("number_kinds", "What it asks.", tests.iter().map(|test| test.kind as u64)),
             Array {

@@ -8,9 +8,9 @@ use std::fmt::Display;
 use std::io::{Result, Write};
 
 use super::arrays::{Array, Values, width};
-use super::c_raw;
 use super::program::{GroveProgram, Program};
 use super::{Body, Code};
+use super::{c_patterns, c_raw};
 use crate::export::{Options, names};
 
 /// The comment at the top.
@@ -116,6 +116,7 @@ pub(in crate::export) fn write(
         writeln!(out, "#define VOTES {}u\n#define MARGINS {}u", grove.votes.len(), grove.start.len())?;
         writeln!(out, "#define SUM_BITS {}u\n#define VOTE_BITS {}u", grove.sum_bits, grove.vote_bits)?;
         writeln!(out, "#define LIFT ({})", grove.lift)?;
+        c_patterns::define(grove, out)?;
     }
     writeln!(out)?;
     for constant in code.arrays() {
@@ -135,6 +136,7 @@ pub(in crate::export) fn write(
         match &code.body {
             Body::Netlist(program) => output_function(program, options, lanes, out)?,
             Body::Grove(grove) => {
+                c_patterns::words_function(grove, lanes, out)?;
                 vote_function(grove, lanes, out)?;
                 class_function(grove, code.one_hot, options, lanes, out)?;
             }
@@ -225,10 +227,12 @@ fn row_function(
             writeln!(out, "    return outputs;\n}}")
         }
         Body::Grove(grove) => {
+            c_patterns::row_function(grove, out)?;
             writeln!(
                 out,
                 "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS])\n{{\n{unpack}"
             )?;
+            c_patterns::call_row(grove, out)?;
             writeln!(
                 out,
                 "    for (unsigned m = 0; m < MARGINS; m++)\n        margins[m] = start[m] + LIFT;"
@@ -499,6 +503,7 @@ fn class_function(
     let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
     open(options, lanes, out)?;
     writeln!(out, "    uint64_t slots[SLOTS][{lanes}], sums[MARGINS][SUM_BITS][{lanes}];")?;
+    c_patterns::call_words(grove, lanes, out)?;
     writeln!(
         out,
         "    for (unsigned m = 0; m < MARGINS; m++)\n        for (unsigned bit = 0; bit < SUM_BITS; bit++)"

@@ -87,7 +87,7 @@ pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Resul
     writeln!(out, "\nvoid {name}_encode({parameters}, uint64_t row[{upper}_WORDS])\n{{")?;
     writeln!(out, "    for (unsigned w = 0; w < {upper}_WORDS; w++)\n        row[w] = 0;")?;
     for (what, holds, tests) in [
-        ("number", "number_kinds[t], numbers[number_columns[t]], number_values[t]", raw.number_tests.len()),
+        ("number", "number_kinds[t], number_of(t, numbers), number_values[t]", raw.number_tests.len()),
         ("text", "t, texts[text_columns[t]]", raw.text_tests.len()),
     ] {
         let there = if what == "number" { raw.numbers } else { raw.texts };
@@ -105,6 +105,14 @@ pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Resul
 }
 
 const NUMBER_START: &str = "
+/* The number that a test is about. */
+static double number_of(unsigned test, const double *numbers)
+{
+    unsigned other = number_others[test];
+    double number = numbers[number_columns[test]];
+    return other ? number - numbers[other - 1] : number;
+}
+
 /* Whether a test of a number holds. */
 static int number_holds(unsigned kind, double number, double value)
 {

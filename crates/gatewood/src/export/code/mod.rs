@@ -2,6 +2,7 @@
 
 mod arrays;
 pub(super) mod c;
+mod c_patterns;
 mod c_raw;
 mod compile;
 mod harness;
@@ -9,6 +10,7 @@ mod program;
 mod raw;
 mod raw_rows;
 pub(super) mod rust;
+mod rust_patterns;
 mod rust_raw;
 #[cfg(test)]
 mod tests;
@@ -125,6 +127,7 @@ impl Code {
         read(&program.outputs);
         if let Body::Grove(grove) = &self.body {
             grove.votes.iter().for_each(|vote| read(&vote.reads));
+            grove.patterns.planes().inputs().flatten().for_each(|input| read(&[input]));
         }
         self.raw = Some(Raw::of(encoder, &used)?);
         Ok(self)

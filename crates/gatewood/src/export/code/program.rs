@@ -1,7 +1,7 @@
 //! Circuits as short programs over few slots: what the C and the Rust are made from.
 
 use super::arrays::width;
-use crate::circuit::{Grove, MAX_ARITY, Netlist, Signal, SignalKind, Target, TruthTable};
+use crate::circuit::{Grove, MAX_ARITY, Netlist, PatternLayer, Signal, SignalKind, Target, TruthTable};
 use crate::{Error, Result};
 
 /// The most inputs of an operation; wider LUTs are split.
@@ -181,6 +181,8 @@ impl Vote {
 #[derive(Debug, Clone)]
 pub(super) struct GroveProgram {
     pub(super) program: Program,
+    /// The patterns, which fill the first slots before anything else runs.
+    pub(super) patterns: PatternLayer,
     pub(super) votes: Vec<Vote>,
     pub(super) classes: usize,
     pub(super) start: Vec<u32>,
@@ -198,20 +200,22 @@ impl GroveProgram {
         let mut writer = Writer::new(grove.inputs());
         let inputs = writer.program.inputs;
         let mut votes = Vec::new();
-        let mut spans: Vec<u32> = Vec::with_capacity(grove.spans().len());
+        let patterns: Vec<u32> = (0..grove.patterns().columns()).map(|_| inputs + writer.take()).collect();
+        let mut made: Vec<u32> = Vec::with_capacity(grove.columns() - grove.inputs());
         let mut lowest: Vec<i64> = grove.bias().iter().map(|&bias| bias.into()).collect();
         let mut highest = vec![0i64; grove.margins()];
-        // The spans come first, and stay in their slots.
+        // Patterns and spans come first, and stay in their slots.
         for span in grove.spans() {
-            spans.push(inputs + writer.lut(span.table().words(), span.columns(), &[]));
+            made.push(inputs + writer.lut(span.table().words(), span.columns(), &[]));
         }
+        made.extend(patterns);
         let kept = writer.program.slots;
         let mut before = 0;
         for tree in grove.trees() {
             writer.free = (kept..writer.program.slots).rev().collect();
             let column = |&column: &u32| match column.checked_sub(inputs) {
                 None => column,
-                Some(span) => spans[span as usize],
+                Some(place) => made[place as usize],
             };
             let mut below: Vec<u32> = tree.leaves().iter().map(column).collect();
             for level in 1..tree.depth() {
@@ -259,6 +263,7 @@ impl GroveProgram {
         let largest_vote = votes.iter().flat_map(|vote| &vote.lifted).copied().max().unwrap_or(0);
         Ok(Self {
             program: writer.program,
+            patterns: grove.patterns().clone(),
             votes,
             classes: grove.classes(),
             start: start.into_iter().map(|start| start as u32).collect(),
@@ -278,6 +283,12 @@ impl GroveProgram {
                 table.words().to_vec()
             })
             .collect()
+    }
+
+    /// Bits of the most matches that a pattern can have.
+    pub(super) fn match_bits(&self) -> u32 {
+        let most = self.patterns.patterns().iter().map(|pattern| pattern.matches()).max().unwrap_or(0);
+        usize::BITS - most.leading_zeros()
     }
 
     /// Bits of the number of a class.

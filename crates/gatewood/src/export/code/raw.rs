@@ -29,6 +29,8 @@ pub(super) struct Raw {
 pub(super) struct NumberTest {
     pub(super) bit: u32,
     pub(super) column: u32,
+    /// A number that is taken from it before it is tested.
+    pub(super) other: Option<u32>,
     pub(super) kind: NumberKind,
     pub(super) value: f64,
 }
@@ -105,6 +107,7 @@ impl Raw {
                 Test::DatePart(DatePart::Month, value) => Ask::Number(NumberKind::Month, *value),
                 Test::DatePart(DatePart::Weekday, value) => Ask::Number(NumberKind::Weekday, *value),
                 Test::DatePart(DatePart::Hour, value) => Ask::Number(NumberKind::Hour, *value),
+                Test::Exceeds { margin, .. } => Ask::Number(NumberKind::Above, *margin),
                 Test::Missing if input.kind == Kind::Text => Ask::Text(TextKind::Missing, &[]),
                 Test::Missing => Ask::Number(NumberKind::Missing, 0.0),
                 Test::Is(text) => Ask::Text(TextKind::Known, std::slice::from_ref(text)),
@@ -118,7 +121,13 @@ impl Raw {
                 }
             };
             match ask {
-                Ask::Number(kind, value) => raw.number_tests.push(NumberTest { bit, column, kind, value }),
+                Ask::Number(kind, value) => {
+                    let other = match meaning.test {
+                        Test::Exceeds { other, .. } => Some(places[other as usize]),
+                        _ => None,
+                    };
+                    raw.number_tests.push(NumberTest { bit, column, other, kind, value });
+                }
                 Ask::Text(kind, texts) => {
                     if let Some(text) = texts.iter().find(|text| text.contains('\0')) {
                         return Err(Error::setting(format!(

@@ -6,8 +6,8 @@ use std::io::{Result, Write};
 
 use super::arrays::{Array, Values};
 use super::program::{GroveProgram, Program};
-use super::rust_raw;
 use super::{Body, Code};
+use super::{rust_patterns, rust_raw};
 use crate::export::names;
 
 /// Writes a module with `row`, `rows` and, for a grove, `margins`.
@@ -37,6 +37,7 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
     writeln!(out, "/// A column when below `COLUMNS`, else a slot.\ntype Read = u{};", program.read_width())?;
     if let Body::Grove(grove) = &code.body {
         writeln!(out, "/// Margins.\npub const MARGINS: usize = {};", grove.start.len())?;
+        rust_patterns::define(grove, out)?;
         writeln!(
             out,
             "const VOTES: usize = {};\nconst SUM_BITS: usize = {};\nconst VOTE_BITS: usize = {};\nconst LIFT: i32 = {};",
@@ -53,6 +54,7 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
     match &code.body {
         Body::Netlist(program) => netlist_row(program, out)?,
         Body::Grove(grove) => {
+            rust_patterns::row_function(grove, out)?;
             write!(out, "{MARGINS}{}", if grove.start.len() == 1 { CLASS_OF_ONE } else { CLASS_OF_MANY })?;
             let bits = grove.class_bits();
             match code.one_hot {
@@ -67,7 +69,10 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
     run(&arities, out)?;
     match &code.body {
         Body::Netlist(program) => netlist_rows(program, out)?,
-        Body::Grove(grove) => grove_rows(grove, code.one_hot, out)?,
+        Body::Grove(grove) => {
+            rust_patterns::rows_function(grove, out)?;
+            grove_rows(grove, code.one_hot, out)?;
+        }
     }
     match &code.raw {
         Some(raw) => rust_raw::write(raw, out),
@@ -136,6 +141,7 @@ const MARGINS: &str = "
 /// The margins of one row.
 pub fn margins(row: &[u64; WORDS]) -> [i32; MARGINS] {
     let mut values = unpack(row);
+    patterns_of_row(&mut values);
     let mut margins = START;
     let (mut lut, mut place, mut root, mut base) = (0, 0, 0, 0);
     for vote in 0..VOTES {
@@ -327,7 +333,8 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
     write!(out, "{ROWS}")?;
     write!(
         out,
-        "    let mut sums: [[[u64; L]; SUM_BITS]; MARGINS] =
+        "    patterns(columns, &mut slots);
+    let mut sums: [[[u64; L]; SUM_BITS]; MARGINS] =
         core::array::from_fn(|m| core::array::from_fn(|bit| [0u64.wrapping_sub((START[m] >> bit & 1) as u64); L]));
     let (mut first, mut place, mut root, mut base) = (0, 0, 0, 0);
     for index in 0..VOTES {{

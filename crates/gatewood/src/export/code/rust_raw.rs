@@ -47,8 +47,10 @@ pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
         writeln!(out, "    for (test, &bit) in NUMBER_BITS.iter().enumerate() {{")?;
         writeln!(
             out,
-            "        let (kind, number) = (NUMBER_KINDS[test], numbers[NUMBER_COLUMNS[test] as usize]);"
+            "        let (kind, mut number) = (NUMBER_KINDS[test], numbers[NUMBER_COLUMNS[test] as usize]);"
         )?;
+        writeln!(out, "        if let Some(other) = (NUMBER_OTHERS[test] as usize).checked_sub(1) {{")?;
+        writeln!(out, "            number -= numbers[other];\n        }}")?;
         writeln!(out, "        let holds = number_holds(kind, number, NUMBER_VALUES[test]);")?;
         writeln!(out, "        row[bit as usize / 64] |= u64::from(holds) << (bit % 64);\n    }}")?;
     }

@@ -3,10 +3,12 @@
 mod curve;
 pub(super) mod dot;
 mod heat_map;
+mod stencils;
 pub(super) mod svg;
 
 pub use curve::{CurvePicturePoint, curve_picture};
 pub use heat_map::heat_map;
+pub use stencils::pattern_picture;
 
 /// The first line of an SVG file of that size.
 fn opening(width: usize, height: usize) -> String {

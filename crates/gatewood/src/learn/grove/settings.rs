@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::PARTS;
 use crate::circuit::MAX_ARITY;
 use crate::learn::defaults::{case_of, sample_rows};
+use crate::learn::patterns::{Augment, PatternSettings};
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
 use crate::{Error, Result};
@@ -83,6 +84,14 @@ pub struct GroveSettings {
     /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. [`train`](crate::model::train) makes the
     /// spans; who calls [`fit_grove`](super::fit_grove) brings them along.
     pub spans: Option<usize>,
+    /// Patterns that are drawn from images for trees to read; 0 for none. [`train`](crate::model::train) draws them.
+    pub patterns: Option<usize>,
+    /// What patterns look like.
+    #[serde(skip_serializing_if = "is_default")]
+    pub pattern: PatternSettings,
+    /// What is done to training images to have more of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub augment: Vec<Augment>,
     /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
     /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
     /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
@@ -94,6 +103,10 @@ pub struct GroveSettings {
     /// Threads to use, 0 for one a core; the grove does not depend on it.
     #[serde(skip)]
     pub threads: usize,
+}
+
+fn is_default(settings: &PatternSettings) -> bool {
+    *settings == PatternSettings::default()
 }
 
 /// The settings of a grove with nothing left open.

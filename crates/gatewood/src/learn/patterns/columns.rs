@@ -1,0 +1,372 @@
+//! Patterns as columns beside the encoder's bits, while a grove is learned.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::draw::Draw;
+use super::settings::PatternPlan;
+use crate::bits::kernels::{Kernels, Line};
+use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
+use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
+use crate::encode::{Encoder, ImageShape, PlaneEncoder, PlaneSettings, TableView, Test};
+use crate::pool::in_pool;
+use crate::random::{Purpose, Stream};
+use crate::{Error, Result};
+
+/// Images that patterns are drawn from and tried on.
+const SAMPLE_ROWS: usize = 2048;
+
+/// Rows whose columns are made by a thread at a time.
+const CHUNK_ROWS: usize = 2048;
+
+/// Rows of images.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ImageRows<'a> {
+    Raw(TableView<'a>),
+    Bits(BitView<'a>),
+}
+
+impl ImageRows<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Raw(table) => table.rows(),
+            Self::Bits(bits) => bits.rows(),
+        }
+    }
+
+    /// The bits of some rows.
+    fn encode(&self, encoder: &Encoder, rows: &[usize]) -> Result<BitMatrix> {
+        match self {
+            Self::Raw(table) => encoder.transform_on(&table.select_rows(rows)?, 1),
+            Self::Bits(bits) => {
+                let mut some = BitMatrix::zeros(rows.len(), encoder.bits())?;
+                for (column, meaning) in encoder.meanings().iter().enumerate() {
+                    let from = encoder.inputs()[meaning.column as usize].position;
+                    for (to, &row) in rows.iter().enumerate().filter(|&(_, &row)| bits.get(row, from)) {
+                        debug_assert!(row < bits.rows());
+                        some.set(to, column, true);
+                    }
+                }
+                Ok(some)
+            }
+        }
+    }
+}
+
+/// Patterns that trees may read: new ones, and those of a grove that is continued.
+#[derive(Debug)]
+pub(crate) struct PatternColumns {
+    planes: PlaneEncoder,
+    patterns: PatternLayer,
+    /// Those of the grove that are not among the new ones, over the bits of the encoder; their columns come last.
+    old: PatternLayer,
+    /// Where each column of the grove's patterns is among all columns of patterns.
+    places: Vec<u32>,
+}
+
+/// What a pattern looks for, whatever planes it is over: the columns and tests of its literals before it is moved, and how
+/// far it is.
+type Look = (Vec<(Vec<usize>, String, bool)>, (usize, usize));
+
+fn look(encoder: &Encoder, layer: &PatternLayer, pattern: &Pattern) -> Look {
+    let literal = |literal: &Literal| {
+        let input = layer.planes().input(literal.plane.into(), literal.x.into(), literal.y.into());
+        let meaning = &encoder.meanings()[input.unwrap_or(0) as usize];
+        let positions = meaning.columns().map(|column| encoder.inputs()[column as usize].position);
+        let test = match &meaning.test {
+            Test::Exceeds { margin, .. } => format!("{margin:?}"),
+            test => format!("{test:?}"),
+        };
+        (positions.collect(), test, literal.value)
+    };
+    let mut literals: Vec<_> = pattern.literals().iter().map(literal).collect();
+    literals.sort();
+    (literals, pattern.shifts())
+}
+
+impl PatternColumns {
+    /// Draws patterns from training images, for trees over the bits of an encoder.
+    ///
+    /// # Errors
+    /// When the rows are no such images, or the memory is not to be had.
+    pub(crate) fn draw(
+        encoder: &Encoder,
+        rows: ImageRows<'_>,
+        image: ImageShape,
+        plan: &PatternPlan,
+        start: Option<&Grove>,
+        threads: usize,
+    ) -> Result<Self> {
+        let settings = PlaneSettings {
+            levels: plan.levels,
+            comparisons: plan.offsets,
+            reach: plan.reach,
+            margin: plan.margin,
+            seed: plan.seed,
+        };
+        let planes = match rows {
+            ImageRows::Raw(table) => PlaneEncoder::new(encoder, table, image, &settings)?,
+            ImageRows::Bits(bits) => PlaneEncoder::of_bits(bits.columns(), image, &settings)?,
+        };
+        let mut sample: Vec<usize> = (0..rows.len()).collect();
+        if sample.len() > SAMPLE_ROWS {
+            Stream::new(plan.seed, Purpose::Patterns, u64::from(u32::MAX)).shuffle(&mut sample);
+            sample.truncate(SAMPLE_ROWS);
+            sample.sort_unstable();
+        }
+        let bits = rows.encode(&planes.encoder, &sample)?;
+        let patterns =
+            in_pool(threads, || Ok(Draw::new(plan, &planes, &bits, Kernels::best()).patterns(plan.count)))?;
+        let patterns = PatternLayer::new(planes.planes.clone(), patterns)?;
+        let mut all = Self { planes, patterns, old: PatternLayer::default(), places: Vec::new() };
+        if let Some(start) = start.filter(|start| !start.patterns().is_empty()) {
+            all.keep(encoder, start.patterns())?;
+        }
+        Ok(all)
+    }
+
+    /// Keeps the patterns of a grove that is continued: where they are drawn again, they are where they were when it was
+    /// learned.
+    fn keep(&mut self, encoder: &Encoder, layer: &PatternLayer) -> Result<()> {
+        let (image, other) = (&self.planes.planes, layer.planes());
+        if (other.width(), other.height()) != (image.width(), image.height()) {
+            return Err(Error::data("the grove to go on from has patterns of images of another size"));
+        }
+        // The first column of each pattern.
+        let firsts = self.patterns.patterns().iter().scan(0, |next, pattern| {
+            Some(std::mem::replace(next, *next + pattern.thresholds().len() as u32))
+        });
+        let new: HashMap<Look, (u32, &Pattern)> = firsts
+            .zip(self.patterns.patterns())
+            .map(|(first, pattern)| (look(&self.planes.encoder, &self.patterns, pattern), (first, pattern)))
+            .collect();
+        let (mut left, mut places) = (Vec::new(), Vec::new());
+        let mut next = self.patterns.columns() as u32;
+        for pattern in layer.patterns() {
+            let found = new.get(&look(encoder, layer, pattern));
+            let mut missing = Vec::new();
+            for &threshold in pattern.thresholds() {
+                let place = found.and_then(|(first, pattern)| {
+                    let place = pattern.thresholds().iter().position(|&other| other == threshold)?;
+                    Some(first + place as u32)
+                });
+                places.push(place.unwrap_or_else(|| {
+                    missing.push(threshold);
+                    next += 1;
+                    next - 1
+                }));
+            }
+            if !missing.is_empty() {
+                left.push(pattern.with_thresholds(missing)?);
+            }
+        }
+        self.old = PatternLayer::new(layer.planes().clone(), left)?;
+        self.places = places;
+        Ok(())
+    }
+
+    /// Columns of all patterns.
+    pub(crate) fn columns(&self) -> usize {
+        self.old.columns() + self.patterns.columns()
+    }
+
+    /// The bits of rows, and the columns of all patterns after them.
+    ///
+    /// # Errors
+    /// When the memory is not to be had.
+    pub(crate) fn beside(&self, bits: BitView<'_>, rows: ImageRows<'_>, threads: usize) -> Result<BitMatrix> {
+        let inputs = bits.columns();
+        let mut all = BitMatrix::zeros(bits.rows(), inputs + self.columns())?;
+        let words = bits.rows().div_ceil(WORD_BITS);
+        for column in 0..inputs {
+            all.column_mut(column)[..words].copy_from_slice(&bits.column(column)[..words]);
+        }
+        let old = PatternRun::new(&self.old);
+        let new = PatternRun::new(&self.patterns);
+        let starts: Vec<usize> = (0..bits.rows()).step_by(CHUNK_ROWS).collect();
+        in_pool(threads, || {
+            // As many pieces at a time as there are threads, so that few are in memory.
+            for starts in starts.chunks(rayon::current_num_threads().max(1)) {
+                let make = |&start: &usize| -> Result<(usize, Vec<Line>)> {
+                    let chunk = start..bits.rows().min(start + CHUNK_ROWS);
+                    Ok((start, self.lines(&old, &new, bits, rows, chunk)?))
+                };
+                for made in starts.par_iter().map(make).collect::<Vec<_>>() {
+                    let (start, lines) = made?;
+                    for (column, lines) in
+                        lines.chunks_exact(CHUNK_ROWS / WORD_BITS / BLOCK_WORDS).enumerate()
+                    {
+                        let to = &mut all.column_mut(inputs + column)[start / WORD_BITS..];
+                        to.chunks_mut(BLOCK_WORDS)
+                            .zip(lines)
+                            .for_each(|(to, line)| to.copy_from_slice(&line[..to.len()]));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        all.clear_tail();
+        Ok(all)
+    }
+
+    /// All columns for some rows: blocks of a column side by side.
+    fn lines(
+        &self,
+        old: &PatternRun,
+        new: &PatternRun,
+        bits: BitView<'_>,
+        rows: ImageRows<'_>,
+        chunk: Range<usize>,
+    ) -> Result<Vec<Line>> {
+        let blocks = CHUNK_ROWS / WORD_BITS / BLOCK_WORDS;
+        let kernels = Kernels::best();
+        let mut lines = vec![Line::default(); self.columns() * blocks];
+        let mut made = vec![Line::default(); self.columns()];
+        let chosen: Vec<usize> = chunk.clone().collect();
+        let plane_bits = rows.encode(&self.planes.encoder, &chosen)?;
+        for block in 0..chunk.len().div_ceil(BLOCK_WORDS * WORD_BITS) {
+            let at = block * BLOCK_WORDS;
+            let (of_new, of_old) = made.split_at_mut(self.patterns.columns());
+            old.run_columns(
+                |input| &bits.column(input as usize)[chunk.start / WORD_BITS + at..],
+                kernels,
+                of_old,
+            );
+            new.run_columns(|input| &plane_bits.column(input as usize)[at..], kernels, of_new);
+            for (lines, made) in lines.chunks_exact_mut(blocks).zip(&made) {
+                lines[block] = *made;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The grove to go on from as trees over the bits and the columns of all patterns.
+    ///
+    /// # Errors
+    /// When the grove is of other inputs.
+    pub(crate) fn flattened(&self, start: &Grove) -> Result<Grove> {
+        let (inputs, spans) = (start.inputs(), start.spans().len());
+        let place = |leaf: u32| match leaf as usize {
+            leaf if leaf < inputs => leaf,
+            leaf if leaf < inputs + spans => leaf + self.columns(),
+            leaf => inputs + self.places[leaf - inputs - spans] as usize,
+        };
+        let trees = renumbered(start.trees(), |leaf| place(leaf) as u32)?;
+        Grove::with_spans(
+            inputs + self.columns(),
+            start.spans().to_vec(),
+            start.classes(),
+            start.bias().to_vec(),
+            start.unit(),
+            trees,
+        )
+    }
+
+    /// The encoder and the grove of trees that were learned over the bits and the columns of all patterns: with those
+    /// patterns that trees read, and the bits that these need.
+    ///
+    /// # Errors
+    /// When the grove is of other columns.
+    pub(crate) fn finish(&self, encoder: &Encoder, flat: &Grove) -> Result<(Encoder, Grove)> {
+        let inputs = encoder.bits();
+        let (news, all) = (self.patterns.columns(), self.columns());
+        // For each pattern that is read, its columns by threshold.
+        let mut read: BTreeMap<(bool, u32), BTreeMap<u32, u32>> = BTreeMap::new();
+        for &leaf in flat.trees().iter().flat_map(VoteTree::leaves) {
+            let Some(column) = (leaf as usize).checked_sub(inputs).filter(|&column| column < all) else {
+                continue;
+            };
+            let (is_new, (pattern, threshold)) = match column.checked_sub(news) {
+                Some(column) => (false, self.old.column_of(column)),
+                None => (true, self.patterns.column_of(column)),
+            };
+            read.entry((is_new, pattern)).or_default().insert(threshold, leaf);
+        }
+        let mut patterns = Vec::new();
+        let mut columns: BTreeMap<u32, u32> = BTreeMap::new();
+        for (&(is_new, pattern), thresholds) in &read {
+            let layer = if is_new { &self.patterns } else { &self.old };
+            let pattern =
+                layer.patterns()[pattern as usize].with_thresholds(thresholds.keys().copied().collect())?;
+            thresholds.values().for_each(|&leaf| {
+                columns.insert(leaf, columns.len() as u32);
+            });
+            patterns.push((is_new, pattern));
+        }
+        let (encoder, layer) = self.layer(encoder, patterns)?;
+        let (whole, spans) = (encoder.bits() as u32, flat.spans().len() as u32);
+        let place = |leaf: u32| match leaf as usize {
+            column if column < inputs => leaf,
+            column if column < inputs + all => whole + spans + columns[&leaf],
+            column => whole + (column - inputs - all) as u32,
+        };
+        let trees = renumbered(flat.trees(), place)?;
+        let (spans, bias) = (flat.spans().to_vec(), flat.bias().to_vec());
+        let grove =
+            Grove::with_features(encoder.bits(), spans, layer, flat.classes(), bias, flat.unit(), trees)?;
+        Ok((encoder, grove))
+    }
+
+    /// A layer of patterns, old and new, over the bits of an encoder that has those they need.
+    fn layer(&self, encoder: &Encoder, patterns: Vec<(bool, Pattern)>) -> Result<(Encoder, PatternLayer)> {
+        if patterns.is_empty() {
+            return Ok((encoder.clone(), PatternLayer::default()));
+        }
+        let image = &self.planes.planes;
+        let places = image.width() * image.height();
+        // The planes that are read, and where in them.
+        let mut planes: BTreeMap<(bool, u16), Vec<bool>> = BTreeMap::new();
+        for (is_new, pattern) in &patterns {
+            let (across, down) = pattern.shifts();
+            for literal in pattern.literals() {
+                let plane = planes.entry((*is_new, literal.plane)).or_insert_with(|| vec![false; places]);
+                for y in 0..down {
+                    let first = (usize::from(literal.y) + y) * image.width() + usize::from(literal.x);
+                    plane[first..first + across].fill(true);
+                }
+            }
+        }
+        let mut needed: Vec<u32> = Vec::new();
+        let mut inputs: Vec<Option<(bool, u32)>> = Vec::with_capacity(planes.len() * places);
+        for (&(is_new, plane), is_read) in &planes {
+            let from = if is_new { image } else { self.old.planes() };
+            for (place, &is_read) in is_read.iter().enumerate() {
+                let input = from.input(plane.into(), place % image.width(), place / image.width());
+                let input = input.filter(|_| is_read).map(|input| (is_new, input));
+                inputs.push(input);
+                needed.extend(input.filter(|_| is_new).map(|(_, input)| input));
+            }
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        let (encoder, found) = encoder.extended(&self.planes.encoder, &needed)?;
+        let place = |(is_new, input): (bool, u32)| match is_new {
+            true => found[needed.partition_point(|&other| other < input)],
+            false => input,
+        };
+        let inputs = inputs.into_iter().map(|input| input.map(place));
+        let made = Planes::new(image.width(), image.height(), inputs)?;
+        let numbers: BTreeMap<(bool, u16), u16> = planes.keys().copied().zip(0..).collect();
+        let renumber = |(is_new, pattern): (bool, Pattern)| {
+            let mut literals = pattern.literals().to_vec();
+            literals.iter_mut().for_each(|literal| literal.plane = numbers[&(is_new, literal.plane)]);
+            literals.sort_unstable();
+            let (across, down) = pattern.shifts();
+            Pattern::new(literals, (across as u16, down as u16), pattern.thresholds().to_vec())
+        };
+        let patterns = patterns.into_iter().map(renumber).collect::<Result<_>>()?;
+        Ok((encoder, PatternLayer::new(made, patterns)?))
+    }
+}
+
+/// Trees that read other columns.
+fn renumbered(trees: &[VoteTree], column: impl Fn(u32) -> u32) -> Result<Vec<VoteTree>> {
+    let renumber = |tree: &VoteTree| {
+        let leaves = tree.leaves().iter().map(|&leaf| column(leaf)).collect();
+        let (arities, tables) = (tree.arities().to_vec(), tree.tables().to_vec());
+        VoteTree::new(arities, tree.target(), leaves, tables, tree.votes().to_vec())
+    };
+    trees.iter().map(renumber).collect()
+}

@@ -1,0 +1,74 @@
+//! Training with patterns of images.
+
+use super::Rows;
+use crate::circuit::Grove;
+use crate::encode::{Encoder, ImageShape};
+use crate::learn::patterns::{ImageProfile, ImageRows, PatternColumns};
+use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove};
+use crate::{Error, Result};
+
+/// Learns a grove, over patterns of images where they are wanted: then with the encoder that has the bits which they read.
+/// `rows` are those of the task and its validation rows before they were encoded.
+///
+/// # Errors
+/// As [`fit_grove`], and when patterns are wanted of what is no image.
+pub(super) fn fit_with_patterns(
+    encoder: &Encoder,
+    image: Option<ImageShape>,
+    rows: (Rows<'_>, Option<Rows<'_>>),
+    task: GroveTask<'_>,
+    settings: &GroveSettings,
+    observer: &dyn Observer,
+) -> Result<(Encoder, GroveFit)> {
+    let Some(image) = wanted(image, settings, task.start)? else {
+        return Ok((encoder.clone(), fit_grove(&task, settings, observer)?));
+    };
+    let is_binary = encoder.is_binary();
+    let profile = ImageProfile { rows: rows.0.len(), classes: task.classes, image, is_binary };
+    let plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
+    let threads = settings.threads;
+    let patterns = PatternColumns::draw(encoder, image_rows(rows.0), image, &plan, task.start, threads)?;
+    let beside =
+        |examples: &Examples<'_>, rows: Rows<'_>| patterns.beside(examples.bits, image_rows(rows), threads);
+    let bits = beside(&task.train, rows.0)?;
+    let held = task.validation.zip(rows.1);
+    let held_bits = held.map(|(held, rows)| beside(&held, rows)).transpose()?;
+    let start = task.start.map(|start| patterns.flattened(start)).transpose()?;
+    let mut wide = GroveTask::new(Examples { bits: bits.view(), ..task.train }, task.classes);
+    wide.profile = task.profile;
+    wide.validation =
+        held.zip(held_bits.as_ref()).map(|((held, _), bits)| Examples { bits: bits.view(), ..held });
+    wide.start = start.as_ref();
+    wide.spans = task.spans;
+    wide.kernels = task.kernels;
+    let mut fit = fit_grove(&wide, settings, observer)?;
+    let (encoder, grove) = patterns.finish(encoder, &fit.grove)?;
+    fit.grove = grove;
+    Ok((encoder, fit))
+}
+
+/// The images that patterns are wanted of, if they are.
+fn wanted(
+    image: Option<ImageShape>,
+    settings: &GroveSettings,
+    start: Option<&Grove>,
+) -> Result<Option<ImageShape>> {
+    let has_old = start.is_some_and(|start| !start.patterns().is_empty());
+    match (image, settings.patterns) {
+        (None, Some(1..)) => {
+            Err(Error::setting("patterns are of images, and the rows are not known to be any"))
+        }
+        (None, _) if has_old => {
+            Err(Error::data("the model to go on from has patterns, and the rows are not known to be images"))
+        }
+        (_, None | Some(0)) if !has_old => Ok(None),
+        _ => Ok(image),
+    }
+}
+
+fn image_rows(rows: Rows<'_>) -> ImageRows<'_> {
+    match rows {
+        Rows::Raw(table) => ImageRows::Raw(table),
+        Rows::Bits(bits) => ImageRows::Bits(bits),
+    }
+}

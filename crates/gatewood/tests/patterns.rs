@@ -1,0 +1,177 @@
+//! Groves that read patterns of images, from training to circuit.
+
+use gatewood::circuit::{Grove, Netlist, prove_equal};
+use gatewood::encode::{EncodeSettings, ImageShape, Labels, PixelCode, Table, Test};
+use gatewood::export::{Format, ModelOptions, netlist_of, pattern_picture, read, write_model};
+use gatewood::learn::Silent;
+use gatewood::model::{Circuit, Model, Predictor, Rows, TrainSettings, Training, train};
+use gatewood::random::{Purpose, Stream};
+
+const SIDE: usize = 10;
+
+/// Grey images of noise with a corner somewhere in it: of class 1 where it opens down, else of class 0. Each is darker or
+/// brighter as a whole.
+fn corners(rows: usize, seed: u64) -> (Table, Labels) {
+    let mut bytes = Vec::new();
+    let mut labels = Vec::new();
+    for row in 0..rows {
+        let mut stream = Stream::new(seed, Purpose::Generate, row as u64);
+        let light = stream.below(120) as u8;
+        let mut image: Vec<u8> = (0..SIDE * SIDE).map(|_| light + stream.below(40) as u8).collect();
+        let class = stream.below(2);
+        let (x, y) = (stream.below(SIDE as u32 - 2) as usize, stream.below(SIDE as u32 - 2) as usize);
+        let corner = if class == 1 {
+            [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)]
+        } else {
+            [(2, 0), (2, 1), (2, 2), (0, 2), (1, 2)]
+        };
+        corner.iter().for_each(|&(across, down)| image[(y + down) * SIDE + x + across] = light + 120);
+        bytes.extend(image);
+        labels.push(class);
+    }
+    let table = Table::from_pixels(SIDE * SIDE, bytes).unwrap();
+    (table, Labels::new(vec!["up".into(), "down".into()], labels).unwrap())
+}
+
+fn settings(chosen: serde_json::Value) -> TrainSettings {
+    let mut settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
+    let image = Some(ImageShape::grey(SIDE, SIDE));
+    settings.encode =
+        EncodeSettings { image, pixel_bits: 3, pixel_code: PixelCode::Thermometer, ..settings.encode };
+    settings
+}
+
+fn trained(rows: &(Table, Labels), chosen: serde_json::Value, start: Option<&Model>) -> Model {
+    let training = Training { start, ..Training::new(Rows::Raw(rows.0.view()), &rows.1) };
+    train(&training, &settings(chosen), &Silent).unwrap().model
+}
+
+fn error(model: &Model, rows: &(Table, Labels)) -> f64 {
+    let said = model.predict(&rows.0, 1).unwrap();
+    let wrong = said.classes().iter().zip(rows.1.codes()).filter(|(said, label)| said != label).count();
+    wrong as f64 / rows.1.codes().len() as f64
+}
+
+fn grove(model: &Model) -> &Grove {
+    match model.circuit() {
+        Circuit::Grove(grove) => grove,
+        Circuit::Tree(_) => panic!("a grove was asked for"),
+    }
+}
+
+#[test]
+fn what_lies_anywhere_is_told_by_patterns() {
+    let (rows, others) = (corners(1500, 1), corners(1000, 2));
+    let chosen = |patterns: usize, threads: usize| {
+        let mut settings = settings(serde_json::json!({
+            "patterns": patterns, "rounds": 40, "seed": 5,
+            "pattern": {"radius": [9, 9], "window": [3, 4], "literals": [3, 5], "comparisons": 0.7, "counts": 1},
+        }));
+        settings.learn.set_threads(threads);
+        settings
+    };
+    let model = |patterns, threads| {
+        let training = Training::new(Rows::Raw(rows.0.view()), &rows.1);
+        train(&training, &chosen(patterns, threads), &Silent).unwrap().model
+    };
+    let (bare, with) = (model(0, 1), model(2000, 1));
+    assert!(grove(&bare).patterns().is_empty() && !grove(&with).patterns().is_empty());
+    let (bare, better) = (error(&bare, &others), error(&with, &others));
+    assert!(better < 0.04 && better < bare / 4.0, "{bare} without patterns, {better} with");
+    assert_eq!(with, model(2000, 3));
+    assert_eq!(Model::from_bytes(&with.to_bytes()).unwrap(), with);
+    // One row at a time says the same.
+    let predictor = Predictor::new(with.clone());
+    let said = with.predict(&others.0, 1).unwrap();
+    for (row, bytes) in others.0.pixels().unwrap().chunks(SIDE * SIDE).enumerate().take(100) {
+        assert_eq!(predictor.predict_one(bytes).unwrap(), said.classes()[row]);
+    }
+    assert!(with.encoder().meanings().iter().any(|bit| matches!(bit.test, Test::Exceeds { .. })));
+}
+
+#[test]
+fn circuits_of_patterns_say_what_the_grove_says() {
+    let rows = corners(400, 3);
+    let model = trained(
+        &rows,
+        serde_json::json!({
+            "patterns": 300, "spans": 3, "rounds": 2, "trees_per_round": 2,
+            "pattern": {"radius": [1, 2], "window": [3, 4], "literals": [3, 8], "counts": 2},
+        }),
+        None,
+    );
+    assert!(!grove(&model).patterns().is_empty());
+    let bits = model.encoder().transform(&rows.0).unwrap();
+    let said = grove(&model).predict(bits.view(), 1).unwrap();
+    let netlist = netlist_of(&model, &ModelOptions::default()).unwrap();
+    let with_encoder = ModelOptions { encoder: true, ..ModelOptions::default() };
+    let whole = netlist_of(&model, &with_encoder).unwrap();
+    let pixels = rows.0.pixels().unwrap();
+    for row in 0..400 {
+        let read: Vec<bool> = (0..bits.columns()).map(|column| bits.get(row, column)).collect();
+        assert_eq!(netlist.evaluate_row(&read), [said[row] == 1]);
+        let raw: Vec<bool> = whole
+            .input_names()
+            .iter()
+            .map(|name| {
+                let (pixel, bit) =
+                    name.strip_prefix("pixel_").unwrap().trim_end_matches(']').split_once('[').unwrap();
+                let byte = pixels[row * SIDE * SIDE + pixel.parse::<usize>().unwrap()];
+                byte >> bit.parse::<u32>().unwrap() & 1 != 0
+            })
+            .collect();
+        assert_eq!(whole.evaluate_row(&raw), [said[row] == 1]);
+    }
+    let picture = pattern_picture(&model).unwrap();
+    assert!(picture.starts_with("<svg") && picture.matches("<g ").count() > 1);
+    for format in [Format::Blif, Format::Aiger, Format::Verilog] {
+        let mut file = Vec::new();
+        write_model(&model, format, &ModelOptions::default(), &mut file).unwrap();
+        let again: Netlist = read(&file, format).unwrap();
+        assert!(prove_equal(&netlist, &again).unwrap().is_equal(), "{format:?}");
+    }
+}
+
+#[test]
+fn a_grove_with_patterns_is_continued() {
+    let rows = corners(600, 4);
+    let first = trained(&rows, serde_json::json!({"patterns": 400, "rounds": 3}), None);
+    let more = trained(&rows, serde_json::json!({"patterns": 400, "rounds": 3, "seed": 9}), Some(&first));
+    let (old, new) = (grove(&first), grove(&more));
+    assert!(new.trees().len() > old.trees().len());
+    assert!(new.patterns().patterns().len() > old.patterns().patterns().len());
+    // The old trees vote as they did.
+    let bits = more.encoder().transform(&rows.0).unwrap();
+    let of_old = first.encoder().transform(&rows.0).unwrap();
+    for row in 0..50 {
+        let votes = |grove: &Grove, trees: usize, bits: &gatewood::bits::BitMatrix| -> i32 {
+            let some = Grove::with_features(
+                grove.inputs(),
+                grove.spans().to_vec(),
+                grove.patterns().clone(),
+                2,
+                vec![0],
+                1.0,
+                grove.trees()[..trees].to_vec(),
+            );
+            some.unwrap().margins_of(|column| bits.get(row, column))[0]
+        };
+        assert_eq!(votes(new, old.trees().len(), &bits), votes(old, old.trees().len(), &of_old));
+    }
+}
+
+#[test]
+fn odd_settings_are_told() {
+    let rows = corners(50, 5);
+    let refused = |chosen: serde_json::Value, image: bool| {
+        let mut settings = settings(chosen);
+        settings.encode.image = settings.encode.image.filter(|_| image);
+        let training = Training::new(Rows::Raw(rows.0.view()), &rows.1);
+        train(&training, &settings, &Silent).unwrap_err().is_setting()
+    };
+    assert!(refused(serde_json::json!({"patterns": 5}), false));
+    assert!(refused(serde_json::json!({"pattern": {"literals": [0, 3]}}), true));
+    assert!(refused(serde_json::json!({"pattern": {"literals": [5, 13]}}), true));
+    assert!(refused(serde_json::json!({"pattern": {"radius": [5, 3]}}), true));
+    assert!(refused(serde_json::json!({"pattern": {"margin": -1.0}}), true));
+}
