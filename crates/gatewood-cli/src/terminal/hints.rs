@@ -70,7 +70,9 @@ mod tests {
         let command = crate::command_line();
         for (name, here) in NAMES {
             assert!(command.get_subcommands().any(|sub| has_option(sub, here)), "there is no {here}");
-            assert!(!command.get_subcommands().any(|sub| has_option(sub, &format!("--{name}"))), "--{name}");
+            let has_both =
+                |sub: &clap::Command| has_option(sub, here) && has_option(sub, &format!("--{name}"));
+            assert!(!command.get_subcommands().any(has_both), "--{name} is an option beside {here}");
         }
     }
 
