@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gatewood::circuit::{Equivalence, GroveOutputs};
 use gatewood::export::{
-    CodeTestOptions, Format, ModelOptions, VerifyOptions, test_code as test_exported,
+    CellFamily, CodeTestOptions, Format, ModelOptions, VerifyOptions, test_code as test_exported,
     verify as verify_circuit, write_model,
 };
 use pyo3::exceptions::PyRuntimeError;
@@ -16,6 +16,13 @@ use crate::model::Model;
 
 fn format_named(name: &str) -> PyResult<Format> {
     name.parse().map_err(raise)
+}
+
+/// Which cells: Xilinx's where nothing more is said.
+#[derive(FromPyObject)]
+pub enum Cells {
+    On(bool),
+    Family(String),
 }
 
 /// A model in a format, as the bytes of a file. What is left at nothing has the library's default.
@@ -30,7 +37,7 @@ pub fn export<'py>(
     encoder: Option<bool>,
     fraction: Option<u32>,
     pipeline: Option<usize>,
-    cells: Option<bool>,
+    cells: Option<Cells>,
     one_hot: Option<bool>,
     margins: Option<bool>,
     simplify: Option<bool>,
@@ -40,7 +47,11 @@ pub fn export<'py>(
         ModelOptions::default();
     file.name = name.unwrap_or(file.name);
     file.pipeline = pipeline.unwrap_or(file.pipeline);
-    file.cells = cells.unwrap_or(file.cells);
+    file.cells = match cells {
+        None => file.cells,
+        Some(Cells::On(on)) => on.then_some(CellFamily::Xilinx),
+        Some(Cells::Family(name)) => Some(name.parse().map_err(raise)?),
+    };
     let options = ModelOptions {
         file,
         encoder: encoder.unwrap_or(with),

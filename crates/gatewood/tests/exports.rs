@@ -6,7 +6,8 @@ use std::time::Duration;
 use gatewood::circuit::{Equivalence, Grove, GroveOutputs, ProofLimits, Target, VoteTree};
 use gatewood::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
 use gatewood::export::{
-    CodeTestOptions, Format, Interface, ModelOptions, Options, VerifyOptions, test_code, verify, write_model,
+    CellFamily, CodeTestOptions, Format, Interface, ModelOptions, Options, VerifyOptions, test_code, verify,
+    write_model, write_model_test_bench,
 };
 use gatewood::model::{Circuit, Model, Provenance};
 
@@ -255,4 +256,63 @@ fn model_of_dates() -> Model {
         vec![0x6996, 0x1234, 0xfe01, 0x8001, 0x7bde],
     );
     Model::new(encoder, Circuit::Tree(tree.unwrap()), vec!["no".into(), "yes".into()]).unwrap()
+}
+
+/// Runs Verilog files in Icarus Verilog; nothing where it is not installed.
+fn simulated(files: &[(&str, &[u8])]) -> Option<String> {
+    if Command::new("iverilog").arg("-V").output().is_err() {
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("iverilog");
+    command.args(["-g2001", "-Wall", "-o", "simulation"]).current_dir(folder.path());
+    for (name, content) in files {
+        std::fs::write(folder.path().join(name), content).unwrap();
+        command.arg(name);
+    }
+    let compiled = command.output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let ran = Command::new("vvp").args(["-N", "simulation"]).current_dir(folder.path()).output().unwrap();
+    Some(String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+#[test]
+fn cells_of_every_family_do_what_the_model_does() {
+    let model = hostile_model();
+    for family in CellFamily::ALL {
+        for pipeline in [0, 2] {
+            let file_options = Options { cells: Some(family), pipeline, ..Options::default() };
+            let options = ModelOptions { file: file_options, ..ModelOptions::default() };
+            let verilog = file(&model, Format::Verilog, &options);
+            let text = String::from_utf8(verilog.clone()).unwrap();
+            let cell = match family {
+                CellFamily::Ice40 => " SB_LUT4 #(.LUT_INIT(16'h",
+                CellFamily::Ecp5 => " LUT4 #(.INIT(16'h",
+                _ => " LUT6 #(.INIT(64'h",
+            };
+            let table = text.split_once(cell).expect("a cell").1.split(')').next().unwrap();
+            let found = verify(&model, &verilog, Format::Verilog, &VerifyOptions::default()).unwrap();
+            assert!(found.found.is_equal(), "{family}");
+            // A table that is the other way round is found, whatever the family.
+            let invert = |digit: char| char::from_digit(15 - digit.to_digit(16).unwrap(), 16).unwrap();
+            let changed = text.replacen(
+                &format!("{cell}{table}"),
+                &format!("{cell}{}", table.chars().map(invert).collect::<String>()),
+                1,
+            );
+            let found =
+                verify(&model, changed.as_bytes(), Format::Verilog, &VerifyOptions::default()).unwrap();
+            assert!(matches!(found.found, Equivalence::Differs { .. }), "{family}");
+            let inputs = found.inputs.len();
+            let rows = gatewood::export::test_rows(64, inputs, 0).unwrap();
+            let mut bench = Vec::new();
+            write_model_test_bench(&model, Format::Verilog, &options, rows.view(), &mut bench).unwrap();
+            match simulated(&[("model.v", &verilog), ("bench.v", &bench)]) {
+                Some(said) => assert!(said.contains("PASSED: 64 rows"), "{family}: {said}"),
+                None => eprintln!(
+                    "NOT TESTED: iverilog is not installed, so cells of {family} were not simulated"
+                ),
+            }
+        }
+    }
 }

@@ -66,7 +66,7 @@ def export(
     encoder: bool | None = None,
     fraction: int | None = None,
     pipeline: int | None = None,
-    cells: bool | None = None,
+    cells: bool | str | None = None,
     one_hot: bool | None = None,
     margins: bool | None = None,
     simplify: bool | None = None,

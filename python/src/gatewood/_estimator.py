@@ -343,7 +343,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         encoder: bool | None = None,
         fraction: int | None = None,
         pipeline: int | None = None,
-        cells: bool | None = None,
+        cells: bool | str | None = None,
         one_hot: bool | None = None,
         margins: bool | None = None,
         simplify: bool | None = None,
@@ -365,9 +365,9 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             Bits behind the point of the numbers that a circuit with its encoder reads.
         pipeline : int
             Register stages of Verilog and VHDL.
-        cells : bool
-            Whether the LUTs of Verilog are the cells ``LUT1`` to ``LUT6`` of AMD (Xilinx) devices, which synthesis leaves as
-            they are.
+        cells : bool or str
+            Whether the LUTs of Verilog are cells that synthesis leaves as they are: ``"xilinx"`` (or true: ``LUT1`` to
+            ``LUT6`` of AMD's devices), ``"ice40"`` (``SB_LUT4``) or ``"ecp5"`` (``LUT4`` of Lattice's).
         one_hot, margins : bool
             Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
         simplify : bool

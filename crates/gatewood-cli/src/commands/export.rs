@@ -6,7 +6,8 @@ use crate::terminal::{OutputFile, Terminal, Usage, count};
 use anyhow::{Result, bail};
 use gatewood::circuit::GroveOutputs;
 use gatewood::export::{
-    Format, ModelOptions, netlist_of, test_rows, write_model, write_model_c, write_model_test_bench,
+    CellFamily, Format, ModelOptions, netlist_of, test_rows, write_model, write_model_c,
+    write_model_test_bench,
 };
 use gatewood::model::Model;
 
@@ -38,10 +39,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STAGES")]
     pipeline: Option<usize>,
 
-    /// Write LUTs as the cells LUT1 to LUT6 of AMD (Xilinx) devices, which synthesis leaves as `inspect --luts 6` counts
-    /// them, instead of as formulas (Verilog)
-    #[arg(long)]
-    cells: bool,
+    /// Write LUTs as cells that synthesis leaves as `inspect --luts 6` (or 4) counts them, instead of as formulas (Verilog):
+    /// xilinx (LUT1 to LUT6 of AMD's devices), ice40 (SB_LUT4) or ecp5 (LUT4 of Lattice's) [default without a word: xilinx]
+    #[arg(long, value_name = "FAMILY", num_args = 0..=1, require_equals = true, default_missing_value = "xilinx",
+        value_parser = str::parse::<CellFamily>)]
+    cells: Option<CellFamily>,
 
     /// Also write a test bench that checks itself to this file (Verilog and VHDL)
     #[arg(long, value_name = "FILE")]
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     options.simplify &= !args.no_simplify;
     options.fraction = args.fraction_bits.unwrap_or(options.fraction);
     options.file.pipeline = args.pipeline.unwrap_or(options.file.pipeline);
-    options.file.cells |= args.cells;
+    options.file.cells = args.cells.or(options.file.cells);
     if let Some(name) = &args.name {
         options.file.name.clone_from(name);
     }

@@ -44,6 +44,7 @@ use std::io::Write;
 use self::code::{Code, c, rust};
 pub use self::code::{CodeTest, CodeTestOptions, test_code};
 pub use self::format::Format;
+pub use self::hdl::cells::CellFamily;
 use self::hdl::{verilog, verilog_reader, vhdl};
 pub use self::interface::Interface;
 use self::logic::{aiger, aiger_reader, blif, blif_reader, json};
@@ -66,11 +67,13 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
     options.validate()?;
     check_hardware(options, format)?;
     check_shape(netlist, format)?;
-    if options.cells && netlist.max_arity() > verilog::CELL_INPUTS {
+    if let Some(family) = options.cells
+        && netlist.max_arity() > family.inputs()
+    {
         return Err(Error::data(format!(
-            "a LUT of {} inputs is not a cell; cells have {} at the most",
+            "a LUT of {} inputs is not a cell; cells of {family} have {} at the most",
             netlist.max_arity(),
-            verilog::CELL_INPUTS
+            family.inputs()
         )));
     }
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
@@ -124,7 +127,7 @@ fn check_hardware(options: &Options, format: Format) -> Result<()> {
     if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
         return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
     }
-    if options.cells && format != Format::Verilog {
+    if options.cells.is_some() && format != Format::Verilog {
         return Err(Error::setting(format!("{format} has no LUT cells; only Verilog has")));
     }
     Ok(())

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use super::code::{Code, c};
-use super::hdl::verilog::CELL_INPUTS;
 use super::{Format, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
@@ -150,8 +149,10 @@ pub fn write_model_test_bench(
 
 fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
     let netlist = netlist_of(model, options)?;
-    if options.simplify && options.file.cells {
-        return netlist.map_to_luts(CELL_INPUTS);
+    if let Some(family) = options.file.cells
+        && options.simplify
+    {
+        return netlist.map_to_luts(family.inputs());
     }
     let mut settings = SimplifySettings::default();
     if matches!(format, Format::C | Format::Rust) {

@@ -1,6 +1,6 @@
 //! What a file says besides the circuit.
 
-use super::{Interface, names};
+use super::{CellFamily, Interface, names};
 use crate::circuit::Netlist;
 use crate::{Error, Result};
 
@@ -17,9 +17,9 @@ pub struct Options {
     pub header_file: Option<String>,
     /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
     pub pipeline: usize,
-    /// Whether the LUTs of Verilog are the cells `LUT1` to `LUT6` of AMD's (Xilinx's) devices, which synthesis leaves as they
-    /// are, in place of formulas, which it maps anew.
-    pub cells: bool,
+    /// The family of FPGAs whose cells the LUTs of Verilog are, which synthesis leaves as they are; without one they are
+    /// formulas, which it maps anew.
+    pub cells: Option<CellFamily>,
 }
 
 impl Default for Options {
@@ -30,7 +30,7 @@ impl Default for Options {
             interface: None,
             header_file: None,
             pipeline: 0,
-            cells: false,
+            cells: None,
         }
     }
 }

@@ -42,10 +42,10 @@ proptest! {
             let again = read(&file, format).unwrap();
             prop_assert!(same(&netlist, &again), "{} of {:?}", format, &netlist);
         }
-        if netlist.max_arity() <= 6 {
-            let options = Options { pipeline, cells: true, ..Options::default() };
+        for family in CellFamily::ALL.into_iter().filter(|family| netlist.max_arity() <= family.inputs()) {
+            let options = Options { pipeline, cells: Some(family), ..Options::default() };
             let again = read(&text(&netlist, Format::Verilog, &options), Format::Verilog).unwrap();
-            prop_assert!(same(&netlist, &again), "cells of {:?}", &netlist);
+            prop_assert!(same(&netlist, &again), "cells of {} of {:?}", family, &netlist);
         }
     }
 
@@ -54,13 +54,13 @@ proptest! {
         seed in 0u64..64,
         format in 0usize..4,
         pipeline in 0usize..3,
-        cells: bool,
+        cells in 0usize..4,
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3), 1..4),
     ) {
         let format = READABLE[format];
         let netlist = random_netlist(seed, 4, 8, 3);
         let pipeline = if format == Format::Verilog { pipeline } else { 0 };
-        let cells = cells && format == Format::Verilog;
+        let cells = CellFamily::ALL.get(cells).copied().filter(|_| format == Format::Verilog);
         let mut file = text(&netlist, format, &Options { pipeline, cells, ..Options::default() });
         for (place, byte, how) in damage {
             if file.is_empty() { break }
@@ -86,7 +86,7 @@ proptest! {
 
 #[test]
 fn cells_are_refused_where_there_are_none() {
-    let cells = Options { cells: true, ..Options::default() };
+    let cells = Options { cells: Some(CellFamily::Xilinx), ..Options::default() };
     let wide = random_netlist(1, 8, 3, 7);
     let error = write(&wide, Format::Verilog, &cells, &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("7 inputs"), "{error}");

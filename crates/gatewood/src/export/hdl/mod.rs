@@ -1,5 +1,6 @@
 //! Hardware languages: Verilog, written and read back, and VHDL.
 
+pub(super) mod cells;
 mod module;
 mod pipeline;
 pub(super) mod verilog;

@@ -2,14 +2,12 @@
 
 use std::io::{Result, Write};
 
+use super::cells;
 use super::module::Module;
 use crate::bits::BitView;
 use crate::circuit::Netlist;
 use crate::export::Options;
 use crate::export::form::VERILOG;
-
-/// The most inputs of a cell.
-pub(in crate::export) const CELL_INPUTS: usize = 6;
 
 pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let module = Module::new(netlist, options, &VERILOG);
@@ -25,10 +23,12 @@ pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut i
             writeln!(out, "    // Stage {}", stage.number)?;
         }
         for lut in stage.luts {
-            if options.cells && netlist.lut(lut).arity() > 0 {
-                write_cell(netlist, lut, &module.reads(lut, stage.number), out)?;
-            } else {
-                writeln!(out, "    wire n{lut} = {};", module.formula(lut, stage.number))?;
+            match options.cells.filter(|_| netlist.lut(lut).arity() > 0) {
+                Some(family) => {
+                    let (table, reads) = (netlist.lut(lut).words()[0], module.reads(lut, stage.number));
+                    family.cell(reads.len()).write(lut, table, &reads, out)?;
+                }
+                None => writeln!(out, "    wire n{lut} = {};", module.formula(lut, stage.number))?,
             }
         }
         if stage.registers.is_empty() {
@@ -47,36 +47,6 @@ pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut i
         writeln!(out, "    assign {line} = {signal};")?;
     }
     writeln!(out, "endmodule")
-}
-
-/// A LUT as a cell that synthesis leaves as it is.
-fn write_cell(netlist: &Netlist, lut: usize, reads: &[String], out: &mut impl Write) -> Result<()> {
-    let (arity, table) = (reads.len(), netlist.lut(lut).words()[0]);
-    let bits = 1usize << arity;
-    writeln!(out, "    wire n{lut};")?;
-    write!(
-        out,
-        "    LUT{arity} #(.INIT({bits}'h{table:0digits$x})) lut{lut} (.O(n{lut})",
-        digits = bits.div_ceil(4)
-    )?;
-    for (input, read) in reads.iter().enumerate() {
-        write!(out, ", .I{input}({read})")?;
-    }
-    writeln!(out, ");")
-}
-
-/// What the cells do, for simulators that do not know them.
-fn write_cell_models(out: &mut impl Write) -> Result<()> {
-    for arity in 1..=CELL_INPUTS {
-        let inputs: Vec<String> = (0..arity).map(|input| format!("I{input}")).collect();
-        let address: Vec<&str> = inputs.iter().rev().map(String::as_str).collect();
-        let bits = 1usize << arity;
-        writeln!(out, "module LUT{arity} #(parameter [{}:0] INIT = {bits}'h0) (", bits - 1)?;
-        writeln!(out, "    output wire O, input wire {}\n);", inputs.join(", input wire "))?;
-        writeln!(out, "    wire [{}:0] address = {{{}}};", arity - 1, address.join(", "))?;
-        writeln!(out, "    assign O = INIT[address];\nendmodule")?;
-    }
-    Ok(())
 }
 
 /// A row as a hexadecimal number, the last column first.
@@ -109,8 +79,8 @@ pub(in crate::export) fn write_test_bench(
         out,
         "// Sends {count} rows through {name}; prints PASSED, or each row that differs and FAILED"
     )?;
-    if options.cells {
-        write_cell_models(out)?;
+    if let Some(family) = options.cells {
+        cells::write_models(family, out)?;
     }
     writeln!(out, "module {name}_test;")?;
     writeln!(out, "    reg [{}:0] x;\n    wire [{}:0] y;", inputs - 1, outputs - 1)?;

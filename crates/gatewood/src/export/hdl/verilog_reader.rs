@@ -2,7 +2,7 @@
 //!
 //! What is read means here what it means in IEEE 1364; what is not known exactly so is refused.
 
-use super::verilog::CELL_INPUTS;
+use super::cells::CellFamily;
 use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
 use crate::export::draft::{Draft, Wire};
 use crate::export::names;
@@ -191,7 +191,7 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
                 let wire = draft.wire(name);
                 expression.define(draft, name, wire, line)?;
             }
-            Token::Word(word) if let Some(arity) = cell_arity(word) => cell(lexer, draft, arity)?,
+            Token::Word(word) if let Some(families) = families(word) => cell(lexer, draft, word, &families)?,
             Token::Word("reg") => {
                 let name = lexer.word("a name")?;
                 check_declared(lexer, name)?;
@@ -257,32 +257,55 @@ fn pragma(comment: &str) -> Option<&str> {
     WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)).then_some(word)
 }
 
-/// The inputs of a cell `LUT1` to `LUT6`.
-fn cell_arity(word: &str) -> Option<usize> {
-    word.strip_prefix("LUT")?.parse().ok().filter(|arity| (1..=CELL_INPUTS).contains(arity))
+/// The families that have a cell of that name, each with the inputs of a LUT that it is for.
+fn families(word: &str) -> Option<Vec<(CellFamily, usize)>> {
+    let all = CellFamily::ALL
+        .into_iter()
+        .flat_map(|family| (1..=family.inputs()).map(move |arity| (family, arity)));
+    let found: Vec<_> = all
+        .filter(|&(family, arity)| {
+            family.cell(arity).name == word && family.cell(arity).inputs.len() == arity
+        })
+        .collect();
+    (!found.is_empty()).then_some(found)
 }
 
-/// The rest of a cell, as in `LUT2 #(.INIT(4'h8)) lut0 (.O(n0), .I0(x[0]), .I1(x[1]));`.
-fn cell<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, arity: usize) -> Result<()> {
-    for text in ["#", "(", ".", "INIT", "("] {
+/// The rest of a cell, as in `LUT2 #(.INIT(4'h8)) lut0 (.O(n0), .I0(x[0]), .I1(x[1]));`. Where families have cells of one
+/// name, the name of the output tells which it is.
+fn cell<'a>(
+    lexer: &mut Lexer<'a>,
+    draft: &mut Draft<'a>,
+    name: &str,
+    families: &[(CellFamily, usize)],
+) -> Result<()> {
+    let cells: Vec<_> = families.iter().map(|&(family, arity)| family.cell(arity)).collect();
+    for text in ["#", "(", ".", cells[0].parameter, "("] {
         lexer.expect(text)?;
     }
-    let (bits, word) = (1usize << arity, lexer.word("a table")?);
+    let (bits, word) = (1usize << cells[0].inputs.len(), lexer.word("a table")?);
     let digits = word.strip_prefix(&format!("{bits}'h")).filter(|digits| !digits.starts_with('+'));
     let table = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let Some(table) = table.filter(|table| bits == 64 || table >> bits == 0) else {
         return lexer.fail(format!("{word:?} is not a table of {bits} bits"));
     };
-    lexer.expect(")")?;
-    lexer.expect(")")?;
+    for text in [")", ")"] {
+        lexer.expect(text)?;
+    }
     lexer.word("a name")?;
     lexer.expect("(")?;
-    let output = port(lexer, "O")?;
+    lexer.expect(".")?;
+    let output = lexer.word("a port")?;
+    let Some(cell) = cells.iter().find(|cell| cell.output == output) else {
+        return lexer.fail(format!("{output:?} is not the output of {name}"));
+    };
+    let output = joined(lexer)?;
     let line = lexer.line;
-    let mut inputs = Vec::with_capacity(arity);
-    for input in 0..arity {
-        lexer.expect(",")?;
-        let name = port(lexer, &format!("I{input}"))?;
+    let mut inputs = Vec::with_capacity(cell.inputs.len());
+    for input in cell.inputs {
+        for text in [",", ".", input] {
+            lexer.expect(text)?;
+        }
+        let name = joined(lexer)?;
         inputs.push(match name {
             "1'b0" | "1'b1" => {
                 let constant = draft.fresh(name);
@@ -298,10 +321,8 @@ fn cell<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, arity: usize) -> Resul
     draft.lut(output, line, inputs, vec![table])
 }
 
-/// What is joined to a port, as in `.O(n0)`.
-fn port<'a>(lexer: &mut Lexer<'a>, name: &str) -> Result<&'a str> {
-    lexer.expect(".")?;
-    lexer.expect(name)?;
+/// What is joined to a port, the rest of `.O(n0)`.
+fn joined<'a>(lexer: &mut Lexer<'a>) -> Result<&'a str> {
     lexer.expect("(")?;
     let joined = lexer.word("a wire")?;
     lexer.expect(")")?;
