@@ -27,7 +27,7 @@ pub enum Cells {
 
 /// A model in a format, as the bytes of a file. What is left at nothing has the library's default.
 #[pyfunction]
-#[pyo3(signature = (model, format, *, name=None, encoder=None, fraction=None, pipeline=None, cells=None, one_hot=None, margins=None, simplify=None))]
+#[pyo3(signature = (model, format, *, name=None, encoder=None, fraction=None, pipeline=None, cells=None, one_hot=None, margins=None, all_inputs=None, simplify=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn export<'py>(
     py: Python<'py>,
@@ -40,11 +40,18 @@ pub fn export<'py>(
     cells: Option<Cells>,
     one_hot: Option<bool>,
     margins: Option<bool>,
+    all_inputs: Option<bool>,
     simplify: Option<bool>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let format = format_named(format)?;
-    let ModelOptions { mut file, outputs, encoder: with, fraction: places, simplify: smaller } =
-        ModelOptions::default();
+    let ModelOptions {
+        mut file,
+        outputs,
+        encoder: with,
+        fraction: places,
+        all_inputs: all,
+        simplify: smaller,
+    } = ModelOptions::default();
     file.name = name.unwrap_or(file.name);
     file.pipeline = pipeline.unwrap_or(file.pipeline);
     file.cells = match cells {
@@ -60,6 +67,7 @@ pub fn export<'py>(
             one_hot: one_hot.unwrap_or(outputs.one_hot),
             margins: margins.unwrap_or(outputs.margins),
         },
+        all_inputs: all_inputs.unwrap_or(all),
         simplify: simplify.unwrap_or(smaller),
     };
     let model = model.get();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use gatewood::circuit::{Equivalence, Grove, GroveOutputs, ProofLimits, Target, VoteTree};
 use gatewood::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
 use gatewood::export::{
-    CellFamily, CodeTestOptions, Format, Interface, ModelOptions, Options, VerifyOptions, test_code, verify,
-    write_model, write_model_test_bench,
+    CellFamily, CodeTestOptions, Format, Interface, ModelOptions, Options, VerifyOptions, exported_netlist,
+    port_map, test_code, verify, write_model, write_model_test_bench,
 };
 use gatewood::model::{Circuit, Model, Provenance};
 
@@ -50,7 +50,7 @@ fn files_say_what_they_are_and_are_proven_as_such() {
                 let file = file(&model, format, &options);
                 let found = verify(&model, &file, format, &VerifyOptions::default()).unwrap();
                 assert!(found.found.is_equal() && found.said_by_header, "{format} {options:?}");
-                assert_eq!(found.interface, Interface { encoder, fraction: 0, outputs });
+                assert_eq!(found.interface, Interface { encoder, fraction: 0, all_inputs: false, outputs });
                 if format == Format::Aiger {
                     continue;
                 }
@@ -95,6 +95,40 @@ fn an_interface_that_only_fits_is_not_taken_for_the_right_one() {
             assert_eq!(found.interface.encoder, encoder);
         }
     }
+}
+
+#[test]
+fn only_bits_that_are_read_are_inputs() {
+    // One gate reads bits 2 and 9 of twelve.
+    let tree = gatewood::circuit::Tree::new(2, 1, 12, vec![9, 2], vec![0b0010]).unwrap();
+    let classes = vec!["no".into(), "yes".into()];
+    let model = Model::new(Encoder::identity(12), Circuit::Tree(tree), classes.clone()).unwrap();
+    for (all_inputs, inputs, interface) in [(false, 2, "bits to class"), (true, 12, "all bits to class")] {
+        let options = ModelOptions { all_inputs, ..ModelOptions::default() };
+        assert_eq!(exported_netlist(&model, &options).unwrap().inputs(), inputs);
+        for format in [Format::Verilog, Format::Blif, Format::AigerAscii] {
+            let file = file(&model, format, &options);
+            assert_eq!(gatewood::export::read(&file, format).unwrap().inputs(), inputs, "{format}");
+            for file in [without_header(&file), file] {
+                let found = verify(&model, &file, format, &VerifyOptions::default()).unwrap();
+                assert!(found.found.is_equal());
+                assert_eq!(found.interface.to_string(), interface);
+            }
+        }
+        let map = port_map(&model, &options).unwrap();
+        let map: serde_json::Value = serde_json::from_str(&map).unwrap();
+        let bits: Vec<u64> =
+            map["inputs"].as_array().unwrap().iter().map(|input| input["bit"].as_u64().unwrap()).collect();
+        assert_eq!(bits, if all_inputs { (0..12).collect() } else { vec![2, 9] });
+        assert_eq!(map["outputs"], serde_json::json!([{"port": "y[0]", "name": "class"}]));
+        let read = if all_inputs { &map["inputs"][9] } else { &map["inputs"][1] };
+        assert_eq!((&read["name"], &read["column"]), (&"bit_9".into(), &"bit_9".into()));
+    }
+    // A circuit that reads nothing keeps an input, since languages have no buses without lines.
+    let constant = gatewood::circuit::Grove::new(12, 2, vec![1], 0.1, Vec::new()).unwrap();
+    let model = Model::new(Encoder::identity(12), Circuit::Grove(constant), classes).unwrap();
+    let file = file(&model, Format::Verilog, &ModelOptions::default());
+    assert!(verify(&model, &file, Format::Verilog, &VerifyOptions::default()).unwrap().found.is_equal());
 }
 
 #[test]

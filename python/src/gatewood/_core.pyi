@@ -69,6 +69,7 @@ def export(
     cells: bool | str | None = None,
     one_hot: bool | None = None,
     margins: bool | None = None,
+    all_inputs: bool | None = None,
     simplify: bool | None = None,
 ) -> bytes: ...
 def verify(

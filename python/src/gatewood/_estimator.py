@@ -346,6 +346,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         cells: bool | str | None = None,
         one_hot: bool | None = None,
         margins: bool | None = None,
+        all_inputs: bool | None = None,
         simplify: bool | None = None,
     ) -> bytes:
         """The circuit in a format of other tools, and in a file if ``path`` is given.
@@ -370,6 +371,8 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             ``LUT6`` of AMD's devices), ``"ice40"`` (``SB_LUT4``) or ``"ecp5"`` (``LUT4`` of Lattice's).
         one_hot, margins : bool
             Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
+        all_inputs : bool
+            Whether bits that the circuit never reads are inputs, too.
         simplify : bool
             Whether the circuit is made smaller first.
         """
@@ -384,6 +387,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             cells=cells,
             one_hot=one_hot,
             margins=margins,
+            all_inputs=all_inputs,
             simplify=simplify,
         )
         if path is not None:

@@ -1,12 +1,13 @@
 //! `gatewood export`: a model's circuit as a file for other tools.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::terminal::{OutputFile, Terminal, Usage, count};
 use anyhow::{Result, bail};
 use gatewood::circuit::GroveOutputs;
 use gatewood::export::{
-    CellFamily, Format, ModelOptions, netlist_of, test_rows, write_model, write_model_c,
+    CellFamily, Format, ModelOptions, exported_netlist, port_map, test_rows, write_model, write_model_c,
     write_model_test_bench,
 };
 use gatewood::model::Model;
@@ -34,6 +35,14 @@ pub(crate) struct Args {
     /// Bits behind the point of the numbers that a circuit with its encoder reads [default: none]
     #[arg(long, value_name = "BITS", requires = "with_encoder")]
     fraction_bits: Option<u32>,
+
+    /// Make all of the encoder's bits inputs of a circuit, not only those that it reads
+    #[arg(long, conflicts_with = "with_encoder")]
+    all_inputs: bool,
+
+    /// Also write what each input and output of a circuit is to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    port_map: Option<PathBuf>,
 
     /// Register stages of Verilog and VHDL [default: none, all is combinational]
     #[arg(long, value_name = "STAGES")]
@@ -80,6 +89,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let sources = || std::iter::once(args.model.as_path());
     let mut options = ModelOptions {
         encoder: args.with_encoder,
+        all_inputs: args.all_inputs,
         outputs: GroveOutputs { one_hot: args.one_hot, margins: args.margins },
         ..ModelOptions::default()
     };
@@ -112,9 +122,14 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         }
     }
     if let Some(mut out) = bench {
-        let inputs = netlist_of(&model, &options)?.inputs();
+        let inputs = exported_netlist(&model, &options)?.inputs();
         let rows = test_rows(args.rows, inputs, 0)?;
         write_model_test_bench(&model, format, &options, rows.view(), &mut out)?;
+        out.finish()?;
+    }
+    if let Some(path) = &args.port_map {
+        let mut out = OutputFile::create(Some(path), sources().chain(args.output.as_deref()))?;
+        out.write_all(port_map(&model, &options)?.as_bytes())?;
         out.finish()?;
     }
     if let Some(path) = &args.output {

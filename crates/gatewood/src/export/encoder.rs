@@ -47,6 +47,24 @@ pub(super) fn attach(encoder: &Encoder, netlist: &Netlist, fraction: u32) -> Res
     Ok(builder.finish())
 }
 
+/// The inputs of a netlist that it reads; the first where it reads none, since a circuit without inputs is none.
+pub(super) fn read_inputs(netlist: &Netlist) -> Vec<usize> {
+    let counts = netlist.reader_counts();
+    let read: Vec<usize> =
+        (0..netlist.inputs()).filter(|&input| counts[netlist.input(input).index()] > 0).collect();
+    if read.is_empty() { (0..netlist.inputs().min(1)).collect() } else { read }
+}
+
+/// A netlist with only those inputs that it reads.
+pub(super) fn without_unread(netlist: &Netlist) -> Result<Netlist> {
+    let read = read_inputs(netlist);
+    let mut builder = NetlistBuilder::new(read.iter().map(|&input| netlist.input_names()[input].clone()))?;
+    let mut signals = vec![Signal::ZERO; netlist.inputs()];
+    read.iter().enumerate().for_each(|(place, &input)| signals[input] = builder.input(place));
+    append(&mut builder, netlist, &signals)?;
+    Ok(builder.finish())
+}
+
 /// Adds a netlist whose inputs are the given signals.
 fn append(builder: &mut NetlistBuilder, netlist: &Netlist, inputs: &[Signal]) -> Result<()> {
     let mut signals = vec![Signal::ZERO, Signal::ONE];

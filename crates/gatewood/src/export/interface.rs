@@ -11,6 +11,8 @@ pub struct Interface {
     pub encoder: bool,
     /// Bits behind the point of the numbers of raw columns.
     pub fraction: u32,
+    /// Whether all of the encoder's bits are inputs, and not only those that are read.
+    pub all_inputs: bool,
     /// What is shown besides the class.
     pub outputs: GroveOutputs,
 }
@@ -21,6 +23,7 @@ const START: &str = "Interface: ";
 impl fmt::Display for Interface {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.encoder, self.fraction) {
+            (false, _) if self.all_inputs => f.write_str("all bits")?,
             (false, _) => f.write_str("bits")?,
             (true, 0) => f.write_str("raw columns")?,
             (true, fraction) => write!(f, "raw columns with {fraction} fraction bits")?,
@@ -40,11 +43,13 @@ impl Interface {
     /// All interfaces that a circuit of a model can have, with so many fraction bits.
     pub(super) fn all(fraction: u32) -> impl Iterator<Item = Self> {
         let bits = [false, true];
-        bits.into_iter().flat_map(move |encoder| {
+        // Bits that are read, all bits, raw columns.
+        [(false, false), (false, true), (true, false)].into_iter().flat_map(move |(encoder, all_inputs)| {
             bits.into_iter().flat_map(move |margins| {
                 bits.into_iter().map(move |one_hot| Self {
                     encoder,
                     fraction: if encoder { fraction } else { 0 },
+                    all_inputs,
                     outputs: GroveOutputs { one_hot, margins },
                 })
             })
@@ -95,6 +100,7 @@ mod tests {
         }
         let all: Vec<String> = Interface::all(3).map(|interface| interface.to_string()).collect();
         assert_eq!(all[0], "bits to class");
-        assert_eq!(all[7], "raw columns with 3 fraction bits to class and one-hot and margins");
+        assert_eq!(all[4], "all bits to class");
+        assert_eq!(all[11], "raw columns with 3 fraction bits to class and one-hot and margins");
     }
 }

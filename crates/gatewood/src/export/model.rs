@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde_json::{Value, json};
+
 use super::code::{Code, c};
 use super::{Format, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
@@ -21,6 +23,8 @@ pub struct ModelOptions {
     pub fraction: u32,
     /// What a grove shows besides its class.
     pub outputs: GroveOutputs,
+    /// Whether bits that the circuit never reads are inputs of the file, too.
+    pub all_inputs: bool,
     /// Whether the circuit is made smaller first.
     pub simplify: bool,
 }
@@ -32,6 +36,7 @@ impl Default for ModelOptions {
             encoder: false,
             fraction: 0,
             outputs: GroveOutputs::default(),
+            all_inputs: false,
             simplify: true,
         }
     }
@@ -60,6 +65,68 @@ pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
     if options.encoder { encoder::attach(model.encoder(), &netlist, options.fraction) } else { Ok(netlist) }
 }
 
+/// The netlist of a model with the inputs and outputs that its exported files have, not simplified: as [`netlist_of`], but only
+/// bits that are read are inputs unless [`ModelOptions::all_inputs`] is set. One input stays in any case.
+///
+/// # Errors
+/// As [`netlist_of`].
+pub fn exported_netlist(model: &Model, options: &ModelOptions) -> Result<Netlist> {
+    let netlist = netlist_of(model, options)?;
+    if options.encoder || options.all_inputs { Ok(netlist) } else { encoder::without_unread(&netlist) }
+}
+
+/// Which encoder's bits are the inputs of an exported file, in order; nothing where raw columns are.
+fn exported_bits(netlist: &Netlist, all_inputs: bool) -> Vec<usize> {
+    if all_inputs { (0..netlist.inputs()).collect() } else { encoder::read_inputs(netlist) }
+}
+
+/// What is joined to each line of the buses `x` and `y` of an exported circuit, as one JSON object: `inputs` with the `port`,
+/// what it means as its `name` and, where the inputs are bits of the encoder, the number of the `bit`; `outputs` likewise.
+///
+/// # Errors
+/// As [`netlist_of`].
+pub fn port_map(model: &Model, options: &ModelOptions) -> Result<String> {
+    let all = netlist_of(model, options)?;
+    let (netlist, bits) = match options.encoder {
+        true => (all, Vec::new()),
+        false => (exported_netlist(model, options)?, exported_bits(&all, options.all_inputs)),
+    };
+    let inputs: Vec<Value> = netlist
+        .input_names()
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let mut input = json!({"port": format!("x[{index}]"), "name": name});
+            if let Some(&bit) = bits.get(index) {
+                let meaning = &model.encoder().meanings()[bit];
+                input["bit"] = json!(bit);
+                input["column"] = json!(model.encoder().inputs()[meaning.column as usize].name);
+            }
+            input
+        })
+        .collect();
+    let outputs: Vec<Value> = netlist
+        .output_list()
+        .iter()
+        .enumerate()
+        .map(|(index, (name, _))| json!({"port": format!("y[{index}]"), "name": name}))
+        .collect();
+    let interface = interface(options).to_string();
+    let map =
+        json!({"module": options.file.name, "interface": interface, "inputs": inputs, "outputs": outputs});
+    Ok(format!("{map:#}\n"))
+}
+
+/// What the inputs and outputs of a file with these options are.
+fn interface(options: &ModelOptions) -> Interface {
+    Interface {
+        encoder: options.encoder,
+        fraction: if options.encoder { options.fraction } else { 0 },
+        all_inputs: !options.encoder && options.all_inputs,
+        outputs: options.outputs,
+    }
+}
+
 fn bit_names(model: &Model) -> Vec<String> {
     names::unique((0..model.encoder().bits()).map(|bit| model.encoder().describe(bit)).collect())
 }
@@ -78,8 +145,7 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
         .map(|(class, name)| format!("{class} is {}", names::safe(name)))
         .collect();
     file.facts.push(format!("Classes: {}", classes.join(", ")));
-    let fraction = if options.encoder { options.fraction } else { 0 };
-    file.interface = Some(Interface { encoder: options.encoder, fraction, outputs: options.outputs });
+    file.interface = Some(interface(options));
     file
 }
 
@@ -90,7 +156,7 @@ fn code_of(model: &Model, format: Format, options: &ModelOptions, file: &Options
     let code = match model.circuit() {
         Circuit::Grove(grove) => Code::of_grove(grove, &bit_names(model), options.outputs.one_hot, file)?,
         Circuit::Tree(_) => {
-            let bits_only = ModelOptions { encoder: false, ..options.clone() };
+            let bits_only = ModelOptions { encoder: false, all_inputs: true, ..options.clone() };
             let netlist = smaller(model, format, &bits_only)?;
             super::check_shape(&netlist, format)?;
             Code::of_netlist(&netlist, file)?
@@ -144,11 +210,17 @@ pub fn write_model_test_bench(
     rows: BitView<'_>,
     out: &mut impl Write,
 ) -> Result<()> {
-    super::write_test_bench(&netlist_of(model, options)?, format, &with_facts(model, options), rows, out)
+    super::write_test_bench(
+        &exported_netlist(model, options)?,
+        format,
+        &with_facts(model, options),
+        rows,
+        out,
+    )
 }
 
 fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
-    let netlist = netlist_of(model, options)?;
+    let netlist = exported_netlist(model, options)?;
     if let Some(family) = options.file.cells
         && options.simplify
     {

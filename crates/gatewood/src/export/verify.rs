@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Format, Interface, ModelOptions, netlist_of, read};
+use super::{Format, Interface, ModelOptions, exported_netlist, read};
 use crate::circuit::{Equivalence, Netlist, ProofLimits, prove_equal_within};
 use crate::model::Model;
 use crate::{Error, Result};
@@ -70,9 +70,9 @@ pub struct Verification {
 pub fn verify(model: &Model, bytes: &[u8], format: Format, options: &VerifyOptions) -> Result<Verification> {
     let file = read(bytes, format)?;
     let of = |interface: Interface| -> Option<Netlist> {
-        let Interface { encoder, fraction, outputs } = interface;
-        let options = ModelOptions { encoder, fraction, outputs, ..ModelOptions::default() };
-        let netlist = netlist_of(model, &options).ok()?;
+        let Interface { encoder, fraction, all_inputs, outputs } = interface;
+        let options = ModelOptions { encoder, fraction, all_inputs, outputs, ..ModelOptions::default() };
+        let netlist = exported_netlist(model, &options).ok()?;
         let fits = (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs());
         fits.then_some(netlist)
     };
