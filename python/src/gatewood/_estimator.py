@@ -292,6 +292,13 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         check_is_fitted(self)
         return self.model_.importance()
 
+    @property
+    def settings_(self) -> dict[str, Any]:
+        """The settings that training used, with nothing left open where the model file keeps them so."""
+        settings: dict[str, Any] = self.summary()["settings"] or {}
+        resolved: dict[str, Any] = settings.get("resolved") or settings
+        return resolved
+
     def summary(self) -> dict[str, Any]:
         """What there is to tell of the fitted model: gates, depth, bits, settings, bytes of its file."""
         check_is_fitted(self)
