@@ -80,6 +80,9 @@ pub fn train(
         None => None,
     };
     let labels = Labels::new(classes, labels.as_slice()?.to_vec()).map_err(raise)?;
+    if start.is_none() {
+        labels.refuse_quantity(label.unwrap_or("y")).map_err(raise)?;
+    }
     let weights = match &weights {
         Some(weights) => Some(weights.as_slice()?),
         None => None,

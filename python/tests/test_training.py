@@ -185,3 +185,35 @@ except Exception as error:
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "RuntimeError a defect in gatewood: provoked\n"
+
+
+def test_columns_are_what_is_said_and_what_is_left_out_is_told():
+    pd = pytest.importorskip("pandas")
+    rows = 200
+    X = pd.DataFrame(
+        {
+            "day": np.arange(rows),
+            "key": [f"k{row:03}" for row in range(rows)],
+            "same": 1.0,
+            "zip": np.arange(rows) % 3 * 1000,
+            "price": [f"{row},5" for row in range(rows)],
+        }
+    )
+    y = np.where(np.arange(rows) > 100, "late", "early")
+    with pytest.warns(UserWarning, match="\"price\" is read as numbers with a decimal comma"):
+        model = GatewoodClassifier(n_estimators=3).fit(X, y)
+    assert (model.predict(X) == y).mean() > 0.95
+    assert model.columns_left_out_["key"] == "its texts differ on every training row"
+    assert model.columns_left_out_["same"] == "it has one value on all training rows"
+    assert "day" not in model.columns_left_out_
+    encode = {"drop": ["day", "price"], "categorical": ["zip"], "keep": ["key"]}
+    model = GatewoodClassifier(n_estimators=3, encode=encode).fit(X, y)
+    assert set(model.columns_left_out_) == {"day", "price", "same"}
+    with pytest.raises(ValueError, match="there is no column \"dya\""):
+        GatewoodClassifier(encode={"drop": ["dya"]}).fit(X, y)
+
+
+def test_a_quantity_is_no_label():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    with pytest.raises(ValueError, match="looks like a quantity, not like classes: choose another label"):
+        GatewoodClassifier(n_estimators=2).fit(X, np.arange(300) * 10)

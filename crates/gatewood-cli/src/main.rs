@@ -11,6 +11,10 @@ use clap::Parser;
 use commands::Command;
 use terminal::Terminal;
 
+/// Says in a sentence when memory runs out.
+#[global_allocator]
+static ALLOCATOR: gatewood::bits::OutOfMemoryError = gatewood::bits::OutOfMemoryError;
+
 /// Learn classifiers that are Boolean circuits, run them, look into them.
 ///
 /// DATA is a file (.csv .tsv .parquet .arrow .npy .npz .libsvm .pla, IDX or CIFAR images, each also .gz .xz .zst), "-"

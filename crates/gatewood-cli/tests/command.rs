@@ -113,14 +113,19 @@ fn json_has_the_fields_of_the_contract() {
     let value = json(&good(folder.path(), "train mnist35 --model tree --depth 6 --seed 3 --json"));
     let names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     let wanted = [
+        "classes",
+        "columns_left_out",
         "depth",
         "encode_seconds",
         "gates",
         "inputs",
+        "label",
         "load_seconds",
         "seed",
         "settings",
+        "test_baseline_error",
         "test_error",
+        "test_f1",
         "test_rows",
         "train_error",
         "train_rows",
@@ -151,7 +156,8 @@ fn a_csv_is_learned_saved_and_used_again() {
     write_people(&place.join("people.csv"), true);
     write_people(&place.join("others.csv"), false);
     let told = good(place, "train people.csv --label rich --model tree --depth 4 --climb 5k -o m.gw");
-    assert!(told.contains("left out as constant, an id or a repeat: name"), "{told}");
+    assert!(told.contains("left out: \"name\", its texts differ on every training row\n"), "{told}");
+    assert!(told.contains("label: \"rich\", 2 classes: no, yes\n"), "{told}");
     assert!(told.contains("wrote m.gw ("), "{told}");
     let value = json(&good(place, "eval m.gw people.csv --json"));
     assert_eq!(value["rows"], 200);
@@ -219,16 +225,18 @@ fn names_that_are_numbers_are_told_from_rows() {
         (
             "counted.csv",
             20,
-            "counted.csv: the first line, \"0,1,2\", is taken for the names of the columns; if it is a row, say --header no\n",
+            "counted.csv: the first line, \"0,1,2\", is taken for the names of the columns; if it is a row, say --header no\n\
+             counted.csv: the last column, \"2\", is taken for the label; --label says otherwise\n",
         ),
         (
             "years.csv",
             20,
             "years.csv: the first line, \"1990,1995,2010\", is taken for the names of the columns; if it is a row, say \
-             --header no\n",
+             --header no\n\
+             years.csv: the last column, \"2010\", is taken for the label; --label says otherwise\n",
         ),
-        ("counted.csv --header yes", 20, ""),
-        ("odd.csv --header yes", 20, ""),
+        ("counted.csv --header yes --label 2", 20, ""),
+        ("odd.csv --header yes --label 2010", 20, ""),
         ("row.csv", 21, ""),
     ];
     for (words, rows, remark) in cases {

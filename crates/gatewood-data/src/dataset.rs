@@ -10,6 +10,8 @@ pub struct Split {
     pub table: Table,
     /// The class of each row.
     pub labels: Labels,
+    /// What each row counts for; one each where not given.
+    pub weights: Option<Vec<f64>>,
 }
 
 impl Split {
@@ -21,7 +23,7 @@ impl Split {
         if table.rows() != labels.len() {
             return Err(Error::data(format!("there are {} rows but {} labels", table.rows(), labels.len())));
         }
-        Ok(Self { table, labels })
+        Ok(Self { table, labels, weights: None })
     }
 
     /// Number of rows.
@@ -34,7 +36,8 @@ impl Split {
     /// # Errors
     /// When memory runs out.
     pub fn select_rows(&self, rows: &[usize]) -> Result<Self> {
-        Ok(Self { table: self.table.select_rows(rows)?, labels: self.labels.select_rows(rows) })
+        let weights = self.weights.as_ref().map(|weights| rows.iter().map(|&row| weights[row]).collect());
+        Ok(Self { table: self.table.select_rows(rows)?, labels: self.labels.select_rows(rows), weights })
     }
 }
 

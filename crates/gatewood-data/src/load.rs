@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::read::{
-    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, looks_like_pla, open, read_cifar, read_folder,
-    read_idx, read_opened, read_pla,
+    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, as_column, looks_like_pla, open, read_cifar,
+    read_folder, read_idx, read_opened, read_pla,
 };
 use crate::spec::Options;
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
-use gatewood::encode::{Column, EncodeSettings, Labels, Table, Texts};
+use gatewood::encode::{Column, EncodeSettings, Kind, Labels, Table, Texts, Value};
 use gatewood::text::{quote, short};
 use gatewood::{Error, Result};
 
@@ -19,6 +19,8 @@ pub struct LoadOptions {
     pub folders: Folders,
     /// The label's column in a file, by name or position; else it is found by its usual names, or is the last.
     pub label: Option<String>,
+    /// The column of a file that says what each row counts for.
+    pub weight: Option<String>,
     /// The label's name in the rows a model was learned from. Files that set their label apart need not use it.
     pub usual_label: Option<String>,
     /// How to read a file.
@@ -32,6 +34,8 @@ pub struct FileRows {
     pub table: Table,
     /// The label with its name.
     pub label: Option<(String, Column)>,
+    /// What each row counts for, where a column says so.
+    pub weights: Option<Vec<f64>>,
     /// How the columns make an image, if they do.
     pub image: Option<ImageShape>,
     /// What was found out in doubt, in a sentence for the user.
@@ -58,14 +62,17 @@ pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
         if rows.table.bits().is_some() { EncodeSettings::keep_all(1) } else { EncodeSettings::default() };
     Ok(Dataset {
         name: spec.text.clone(),
-        train: Split::new(rows.table, labels)?,
+        train: Split { weights: rows.weights, ..Split::new(rows.table, labels)? },
         test: None,
         label: Some(name.clone()),
         image: rows.image,
         encode: EncodeSettings { image: rows.image, ..encode },
         source: format!("{}, label \"{name}\"", spec.text),
         licence: String::new(),
-        note: rows.note.map(|note| format!("{}: {note}", spec.text)),
+        note: rows.note.map(|note| {
+            let lines = note.lines().map(|line| format!("{}: {line}", spec.text));
+            lines.collect::<Vec<_>>().join("\n")
+        }),
     })
 }
 
@@ -84,9 +91,9 @@ pub fn load_labelled(spec: &DataSpec, options: &LoadOptions, classes: &[String])
         };
         let labels = Labels::from_column_with(&name, &label, classes.to_vec())
             .map_err(|error| error.at(&spec.text))?;
-        return Split::new(rows.table, labels);
+        return Ok(Split { weights: rows.weights, ..Split::new(rows.table, labels)? });
     };
-    Ok(Split { labels: renumbered(&split.labels, classes)?, table: split.table })
+    Ok(Split { labels: renumbered(&split.labels, classes)?, ..split })
 }
 
 /// The same labels as positions among other class names.
@@ -123,6 +130,35 @@ pub fn load_unlabelled(spec: &DataSpec, options: &LoadOptions) -> Result<Table> 
     Ok(load_file(spec, options, false)?.table)
 }
 
+/// As [`load_unlabelled`], with some columns of a file beside the rows as they are written, for instance an `id`.
+///
+/// # Errors
+/// As [`load_unlabelled`]; also when a column is not there.
+pub fn load_unlabelled_with(
+    spec: &DataSpec,
+    options: &LoadOptions,
+    carried: &[String],
+) -> Result<(Table, Vec<Column>)> {
+    let mut options = options.clone();
+    for name in carried {
+        // What the model does not read stays as it is written.
+        options.read.kinds.entry(name.clone()).or_insert(Kind::Text);
+    }
+    let (table, label) = match &spec.source {
+        Source::Named(_) => (load_unlabelled(spec, &options)?, None),
+        _ => {
+            let rows = load_file(spec, &options, false)?;
+            (rows.table, rows.label)
+        }
+    };
+    let column = |name: &String| match &label {
+        Some((label, column)) if label == name => Ok(column.clone()),
+        _ => Ok(as_column(&table, table.find(name).map_err(|error| error.at(&spec.text))?)),
+    };
+    let columns = carried.iter().map(column).collect::<Result<_>>()?;
+    Ok((table, columns))
+}
+
 /// Reads a file or standard input; the label is taken out when it is wanted, or when it has a place of its own.
 fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result<FileRows> {
     let mut read = options.read.clone();
@@ -139,6 +175,7 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
     // Opened once, whatever it is: a pipe cannot be read again.
     let mut opened = Opened::new(source)?;
     if read.format.is_none()
+        && !read.is_delimited()
         && let Some(rows) = special_file(&mut opened, source)?
     {
         return match (own_label, &rows.label) {
@@ -148,30 +185,83 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
             _ => Ok(rows),
         };
     }
-    let label = own_label.or_else(|| options.usual_label.clone());
     let RawRows { mut table, label: apart, mut note } = read_opened(opened, &read)?;
+    let label = own_label.or_else(|| options.usual_label.clone().filter(|_| apart.is_none()));
     // Rows to predict may come without their label; then a column at its position is another one.
     let may_have_label = table.is_named() || read.width.is_none_or(|width| table.columns() > width);
+    let weight = match &options.weight {
+        Some(name) => find_weight(&table, name, take_label).map_err(|error| error.at(source))?,
+        None => None,
+    };
     let column = match (&label, &apart) {
         (Some(wanted), Some((name, _))) if wanted == name => None,
         (Some(wanted), _) if take_label => Some(table.find(wanted).map_err(|error| error.at(source))?),
         (Some(wanted), _) if may_have_label => {
             (0..table.columns()).find(|&column| table.name(column) == *wanted)
         }
-        (None, None) if take_label => Some(usual_label(&table).ok_or_else(|| no_columns(source))?),
+        (None, None) if take_label => {
+            let (column, doubt) = usual_label(&table, weight).map_err(|error| error.at(source))?;
+            note = both(note, doubt);
+            Some(column)
+        }
         _ => None,
     };
+    if column.is_some() && column == weight {
+        return Err(Error::setting(format!("{source}: one column cannot be the label and the weight")));
+    }
     let label = match column {
         Some(column) => Some(table.take_column(column).map_err(|error| error.at(source))?),
         None => apart,
+    };
+    let weights = match weight {
+        Some(weight) => {
+            let shift = usize::from(column.is_some_and(|label| label < weight));
+            Some(take_weights(&mut table, weight - shift).map_err(|error| error.at(source))?)
+        }
+        None => None,
     };
     if table.columns() == 0 {
         return Err(no_columns(source));
     }
     if let (None, false, Some((name, column))) = (read.header, table.is_named(), &label) {
-        note = note.or_else(|| first_is_alone(name, column));
+        note = both(note, first_is_alone(name, column));
     }
-    Ok(FileRows { table, label, image: None, note })
+    Ok(FileRows { table, label, weights, image: None, note })
+}
+
+/// Both notes, a line each.
+fn both(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first}\n{second}")),
+        (first, second) => first.or(second),
+    }
+}
+
+/// The column of weights; it must be there where weights are needed.
+fn find_weight(table: &Table, name: &str, is_needed: bool) -> Result<Option<usize>> {
+    let by_name = || (0..table.columns()).find(|&column| table.name(column) == name);
+    if is_needed { table.find(name).map(Some) } else { Ok(by_name()) }
+}
+
+/// Takes out the column of weights.
+fn take_weights(table: &mut Table, column: usize) -> Result<Vec<f64>> {
+    let (name, column) = table.take_column(column)?;
+    let weight = |row: usize| match column.get(row) {
+        Value::Number(weight) if weight >= 0.0 && weight.is_finite() => Ok(weight),
+        Value::Number(weight) => Err(weight.to_string()),
+        Value::Text(text) => Err(quote(text)),
+        _ => Err("nothing".to_owned()),
+    };
+    let weights = (0..column.len()).map(|row| {
+        weight(row).map_err(|what| {
+            Error::data(format!(
+                "row {}, column {}: a weight is a number of at least 0, not {what}",
+                row + 1,
+                quote(&name)
+            ))
+        })
+    });
+    weights.collect()
 }
 
 /// Tells when the first row is the only one of its class, and each other class has several: perhaps it is a line of
@@ -193,13 +283,33 @@ fn no_columns(source: &str) -> Error {
     Error::data(format!("{source}: there are no columns beside the label"))
 }
 
-/// The column with a usual name for a label, else the last.
-fn usual_label(table: &Table) -> Option<usize> {
+/// The column with a usual name for a label, else the last; and what is in doubt.
+fn usual_label(table: &Table, weight: Option<usize>) -> Result<(usize, Option<String>)> {
     let columns = table.columns();
+    let last = (0..columns).rev().find(|&column| Some(column) != weight);
     let is_usual =
         |&column: &usize| LABEL_NAMES.iter().any(|name| table.name(column).eq_ignore_ascii_case(name));
-    let named = if table.is_named() { (0..columns).find(is_usual) } else { None };
-    named.or(columns.checked_sub(1))
+    let named: Vec<usize> =
+        if table.is_named() { (0..columns).filter(is_usual).collect() } else { Vec::new() };
+    match (&named[..], last) {
+        (&[column], _) => Ok((column, None)),
+        (&[], Some(last)) => {
+            let name = table.name(last);
+            let doubt = || {
+                format!("the last column, {}, is taken for the label; --label says otherwise", quote(&name))
+            };
+            // In a file without names, the label is the last column unless it is said to be another.
+            Ok((last, table.is_named().then(doubt)))
+        }
+        (&[], None) => Err(Error::data("there are no columns beside the label")),
+        (several, _) => {
+            let names: Vec<String> = several.iter().map(|&column| short(&table.name(column))).collect();
+            Err(Error::setting(format!(
+                "several columns could be the label: {}; say which with --label",
+                names.join(", ")
+            )))
+        }
+    }
 }
 
 /// The options after the colon of a file's name; gives the label's column.
@@ -252,7 +362,7 @@ fn image_folder(path: &Path) -> Result<FileRows> {
     let texts = |label: &u32| Some(images.classes[*label as usize].as_str());
     let label = (!images.classes.is_empty())
         .then(|| ("folder".into(), Column::Text(Texts::from_rows(images.labels.iter().map(texts)))));
-    Ok(FileRows { table, label, image: Some(images.shape), note: None })
+    Ok(FileRows { table, label, weights: None, image: Some(images.shape), note: None })
 }
 
 /// PLA, IDX and CIFAR files, known by name or first bytes.
@@ -275,6 +385,7 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
         return Ok(Some(FileRows {
             table,
             label: Some((pla.output, numbers(&values)?)),
+            weights: None,
             image: None,
             note: None,
         }));
@@ -309,7 +420,7 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
             }
             None => None,
         };
-        return Ok(Some(FileRows { table, label, image, note: None }));
+        return Ok(Some(FileRows { table, label, weights: None, image, note: None }));
     }
     if bare.ends_with(".bin") {
         let mut images = Cifar::default();
@@ -319,6 +430,7 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
         return Ok(Some(FileRows {
             table,
             label: Some(("label".into(), numbers(&images.labels)?)),
+            weights: None,
             image: Some(shape),
             note: None,
         }));

@@ -33,15 +33,15 @@ fn csv_files() {
         (b"a,b\xff\n1,2\n", "line 1: \"b\\xff\" is not UTF-8 text"),
         (
             odd.as_bytes(),
-            "line 202, column \"n\": \"old\" is not a number, as nearly all others are; say that the column is text if it is",
+            "line 202, column \"n\": \"old\" is not a number, as nearly all others are; if it is text, say --categorical or --text",
         ),
         (
             late.as_bytes(),
-            "line 70002, column \"n\": \"old\" is not a number, as all values above it are; say that the column is text if it is",
+            "line 70002, column \"n\": \"old\" is not a number, as all values above it are; if it is text, say --categorical or --text",
         ),
         (
             gapped.as_bytes(),
-            "line 205, column \"n\": \"old\" is not a number, as nearly all others are; say that the column is text if it is",
+            "line 205, column \"n\": \"old\" is not a number, as nearly all others are; if it is text, say --categorical or --text",
         ),
         (b"a,b\n1\n", "line 2: 1 field, where line 1 has 2"),
     ];

@@ -9,7 +9,10 @@ use std::path::{Component, Path};
 use crate::{Error, Result};
 
 /// Below this many bytes nothing is asked.
-const SMALL: usize = 4 << 20;
+const SMALL: usize = 1 << 20;
+
+/// Bytes that stay free beside what is asked for: small blocks are taken without asking.
+const MARGIN: u64 = 16 << 20;
 
 /// Checks that `bytes` more bytes of memory are available, as far as the system says.
 ///
@@ -20,7 +23,7 @@ pub fn check(bytes: usize) -> Result<()> {
         return Ok(());
     }
     match Room::smallest(Path::new("/")) {
-        Some(room) if bytes as u64 > room.bytes => Err(Error::too_large(format!(
+        Some(room) if (bytes as u64).saturating_add(MARGIN) > room.bytes => Err(Error::too_large(format!(
             "{} of memory are needed, but only {} {}",
             megabytes(bytes as u64),
             megabytes(room.bytes),

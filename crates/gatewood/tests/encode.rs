@@ -1,8 +1,8 @@
 //! The encoder against its definition: one value, one test at a time.
 
 use gatewood::encode::{
-    BitMeaning, Codes, Column, ColumnSettings, EncodeSettings, Encoder, FewValues, Kind, Numbers, Outcome,
-    PixelCode, Table, Test, Texts, Treatment, Value,
+    BitMeaning, Codes, Column, ColumnSettings, DateOrder, Decimal, EncodeSettings, Encoder, FewValues, Kind,
+    Numbers, Outcome, PixelCode, Table, Test, Texts, Treatment, Value,
 };
 use proptest::prelude::*;
 
@@ -193,7 +193,7 @@ fn columns_that_say_nothing_are_left_out_and_reported() {
         ("name".to_owned(), text_column(&names)),
         ("asked away".to_owned(), nth(&|row| (row % 5) as f64)),
         ("rare".to_owned(), nth(&|row| f64::from(row == 0))),
-        ("reading".to_owned(), nth(&|row| row as f64 / 7.0)),
+        ("reading".to_owned(), nth(&|row| (row * 7 % 60) as f64 / 7.0)),
     ];
     let table = Table::new(columns).unwrap();
     let drop = ColumnSettings { bits: None, treatment: Some(Treatment::Drop) };
@@ -206,8 +206,9 @@ fn columns_that_say_nothing_are_left_out_and_reported() {
     let (encoder, report) = Encoder::fit(&table, &settings).unwrap();
     let outcomes: Vec<&Outcome> = report.columns.iter().map(|column| &column.outcome).collect();
     let expected = [
-        Outcome::Identifier,
-        Outcome::Identifier,
+        // Whole numbers that are all different are numbers.
+        Outcome::Thresholds,
+        Outcome::Repeats("id".to_owned()),
         Outcome::Constant,
         Outcome::Thresholds,
         Outcome::Repeats("height".to_owned()),
@@ -217,17 +218,99 @@ fn columns_that_say_nothing_are_left_out_and_reported() {
         Outcome::Thresholds,
     ];
     assert_eq!(outcomes, expected.iter().collect::<Vec<_>>());
-    assert_eq!(encoder.inputs().len(), 2);
+    assert_eq!(encoder.inputs().len(), 3);
     assert_eq!(
         report.to_string(),
-        "8 bits from 2 of 9 columns\n\
+        "12 bits from 3 of 9 columns\n\
          left out, constant: constant\n\
-         left out, an identifier: id, counter, name\n\
+         left out, text that differs on every row: name\n\
          left out, without a bit worth keeping: rare\n\
          left out, as asked: asked away\n\
+         left out, says the same as id: counter\n\
          left out, says the same as height: height in inches\n\
          left out, 1 bit that hardly ever changes\n\
-         left out, 4 bits that equal an earlier bit or its opposite\n"
+         left out, 8 bits that equal an earlier bit or its opposite\n"
+    );
+    let left_out = report.columns_left_out();
+    assert_eq!(left_out.as_array().unwrap().len(), 6);
+    assert_eq!(left_out[0], serde_json::json!({"name": "counter", "reason": "it says the same as \"id\""}));
+}
+
+/// The bits of one column under settings, in words, or why there are none.
+fn bits_of(column: Column, settings: &EncodeSettings) -> Result<Vec<String>, String> {
+    let table = Table::new(vec![("c".into(), column)]).unwrap();
+    let (encoder, _) = Encoder::fit(&table, settings).map_err(|error| error.to_string())?;
+    // What it was fitted to can be encoded, and saved and loaded it does the same.
+    let bits = encoder.transform(&table).unwrap();
+    let loaded: Encoder = serde_json::from_str(&serde_json::to_string(&encoder).unwrap()).unwrap();
+    assert_eq!(loaded.transform(&table).unwrap(), bits);
+    Ok(meanings(&encoder))
+}
+
+#[test]
+fn columns_are_what_the_settings_say() {
+    let names = || vec!["c".to_owned()];
+    let default = EncodeSettings::default;
+    let numbers = || number_column([10115.0, 20095.0, 10115.0, f64::NAN]);
+    assert_eq!(bits_of(numbers(), &default()).unwrap(), ["c > 15000", "c is missing"]);
+    let categorical = EncodeSettings { categorical: names(), ..default() };
+    assert_eq!(bits_of(numbers(), &categorical).unwrap(), ["c = 10115", "c = 20095", "c is missing"]);
+    let texts = || text_column(&["7", "12", "100", "7"]);
+    assert_eq!(bits_of(texts(), &default()).unwrap(), ["c = 100", "c = 12", "c = 7"]);
+    let numeric = EncodeSettings { numeric: names(), ..default() };
+    let plain = |numbers: &[f64]| bits_of(number_column(numbers.iter().copied()), &default());
+    assert_eq!(bits_of(texts(), &numeric), plain(&[7.0, 12.0, 100.0, 7.0]));
+    assert_eq!(
+        bits_of(text_column(&["7", "x", "7"]), &numeric).unwrap_err(),
+        "column \"c\": row 2: \"x\" is not a number, or not all are written in one way"
+    );
+    let date = EncodeSettings { date: names(), ..default() };
+    assert_eq!(bits_of(text_column(&["2020-01-01", "2020-01-03"]), &date).unwrap(), ["c > 2020-01-02"]);
+    assert_eq!(bits_of(numbers(), &date).unwrap_err(), "column \"c\": it holds numbers, not dates");
+    let text = EncodeSettings { text: names(), ..default() };
+    let sentences = text_column(&["red car", "red house", "blue car"]);
+    assert_eq!(bits_of(sentences, &text).unwrap(), ["c has the word car", "c has the word red"]);
+    let two = EncodeSettings { categorical: names(), numeric: names(), ..default() };
+    assert_eq!(bits_of(texts(), &two).unwrap_err(), "column \"c\" is to be encoded in two ways");
+    let absent = EncodeSettings { drop: vec!["d".to_owned()], ..default() };
+    assert_eq!(
+        bits_of(texts(), &absent).unwrap_err(),
+        "there is no column \"d\" to be encoded as asked, but: c"
+    );
+    let rows: Vec<String> = (0..30).map(|row| format!("r{row}")).collect();
+    let all_different = || text_column(&rows.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(bits_of(all_different(), &default()).is_err());
+    let keep = EncodeSettings { keep: names(), ..default() };
+    assert_eq!(bits_of(all_different(), &keep).unwrap().len(), 30);
+}
+
+#[test]
+fn numbers_and_dates_as_people_write_them() {
+    let default = EncodeSettings::default;
+    let prices = || text_column(&["1.234,50 €", "7,25 €", "100 €", ""]);
+    let plain = |numbers: &[f64]| bits_of(number_column(numbers.iter().copied()), &default());
+    assert_eq!(bits_of(prices(), &default()), plain(&[1234.5, 7.25, 100.0, f64::NAN]));
+    let thousands = || text_column(&["1,234", "2,345"]);
+    assert_eq!(bits_of(thousands(), &default()), plain(&[1234.0, 2345.0]));
+    let comma = EncodeSettings { decimal: Some(Decimal::Comma), ..default() };
+    assert_eq!(bits_of(thousands(), &comma), plain(&[1.234, 2.345]));
+    let days = || text_column(&["03/04/2020", "05/04/2020"]);
+    let dates = |dates: &[&str]| {
+        bits_of(text_column(dates), &EncodeSettings { date: vec!["c".to_owned()], ..default() })
+    };
+    assert_eq!(bits_of(days(), &default()), dates(&["2020-04-03", "2020-04-05"]));
+    let month = EncodeSettings { date_order: Some(DateOrder::Month), ..default() };
+    assert_eq!(bits_of(days(), &month), dates(&["2020-03-04", "2020-05-04"]));
+    // A model knows how its numbers are written: one row is enough to read it right.
+    let table = Table::new(vec![("c".into(), text_column(&["1,5", "2,345", "7,25"]))]).unwrap();
+    let (encoder, report) = Encoder::fit(&table, &default()).unwrap();
+    assert_eq!(report.notes(), ["column \"c\" is read as numbers with a decimal comma"]);
+    let one = Table::new(vec![("c".into(), text_column(&["2,345"]))]).unwrap();
+    assert!(encoder.transform(&one).unwrap().get(0, 0) && !encoder.transform(&one).unwrap().get(0, 1));
+    let odd = Table::new(vec![("c".into(), text_column(&["2.345,1", "red"]))]).unwrap();
+    assert_eq!(
+        encoder.transform(&odd).unwrap_err().to_string(),
+        "column \"c\" held numbers in training, but row 2 has \"red\""
     );
 }
 
@@ -356,7 +439,7 @@ fn settings_and_tables_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         with(&|s| s.columns = [("b".to_owned(), ColumnSettings::default())].into()),
-        "there is no column \"b\" to be encoded as asked"
+        "there is no column \"b\" to be encoded as asked, but: a"
     );
     assert_eq!(
         with(&|_| ()),

@@ -201,9 +201,9 @@ fn hostile_model() -> Model {
         })
         .collect();
     let grove = Grove::new(encoder.bits(), 6, vec![0; 6], 0.1, trees).unwrap();
-    Model::new(encoder, Circuit::Grove(grove), HOSTILE.map(String::from).to_vec())
-        .unwrap()
-        .with_provenance(Provenance { program: HOSTILE[0].into(), data: HOSTILE[1].into(), rows: 1 })
+    Model::new(encoder, Circuit::Grove(grove), HOSTILE.map(String::from).to_vec()).unwrap().with_provenance(
+        Provenance { program: HOSTILE[0].into(), data: HOSTILE[1].into(), rows: 1, ..Provenance::default() },
+    )
 }
 
 #[test]

@@ -16,7 +16,12 @@ fn finished(circuit: Circuit) -> Model {
         .unwrap()
         .with_label(Some("label".into()))
         .with_settings(serde_json::json!({ "arity": 2, "rate": 0.1 }))
-        .with_provenance(Provenance { program: "test".into(), data: "none".into(), rows: 12 })
+        .with_provenance(Provenance {
+            program: "test".into(),
+            data: "none".into(),
+            rows: 12,
+            digest: String::new(),
+        })
 }
 
 fn tree_model() -> Model {

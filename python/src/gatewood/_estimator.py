@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import warnings
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Callable, ClassVar, TypeVar
@@ -50,6 +51,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
     verbose: int
     classes_: NDArray[Any]
     n_features_in_: int
+    columns_left_out_: dict[str, str]
     model_: _core.Model
 
     def __init__(self, encode: dict[str, Any] | None, random_state: Any, n_jobs: int | None, verbose: int) -> None:
@@ -227,6 +229,10 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
 
     def _remember(self, report: dict[str, Any], continues: bool) -> None:
         self.training_report_ = report
+        left_out = report.get("columns_left_out") or []
+        self.columns_left_out_ = {column["name"]: column["reason"] for column in left_out}
+        for note in report.get("notes") or []:
+            warnings.warn(note, stacklevel=4)
 
     def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
         """What became of validation rows by round, where there are rounds."""

@@ -1,13 +1,14 @@
 //! `gatewood data`: list the named sets, look into data, make files of it, fetch it.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::columns::ColumnArgs;
 use super::predict::quoted;
 use super::sources::{SourceArgs, data_spec, input};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, picture, print, share};
 use anyhow::{Result, bail};
-use gatewood::encode::{Encoder, Kind, Table, Value, show_date};
+use gatewood::encode::{EncodeSettings, Encoder, Kind, Table, Value, show_date};
 use gatewood_data::sets::{Fetched, SETS, fetch, is_here, is_name, pmlb_sets};
 use gatewood_data::{Dataset, Folders, Split, load};
 use serde_json::json;
@@ -51,6 +52,9 @@ pub(crate) struct InfoArgs {
     json: bool,
 
     #[command(flatten)]
+    columns: ColumnArgs,
+
+    #[command(flatten)]
     source: SourceArgs,
 }
 
@@ -67,6 +71,10 @@ pub(crate) struct MakeArgs {
     /// Write the test rows instead of the training rows
     #[arg(long)]
     test: bool,
+
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -164,19 +172,24 @@ fn list(args: &ListArgs) -> Result<()> {
 }
 
 fn info(args: &InfoArgs, terminal: &Terminal) -> Result<()> {
-    let dataset = load(&data_spec(&args.data)?, &args.source.load_options())?;
-    dataset.note.iter().for_each(|note| terminal.remark(note));
+    let mut settings = EncodeSettings::default();
+    args.columns.apply(&mut settings);
+    let mut options = args.source.load_options();
+    options.read = options.read.for_settings(&settings);
+    let mut dataset = load(&data_spec(&args.data)?, &options)?;
+    dataset.note.iter().for_each(|note| terminal.doubt(note));
+    args.columns.apply(&mut dataset.encode);
     let (encoder, report) = Encoder::fit(&dataset.train.table, &dataset.encode)?;
     if args.json {
         let columns: Vec<_> = report
             .columns
             .iter()
-            .map(|column| json!({"name": column.name, "kind": column.kind, "bits": column.bits, "outcome": column.outcome}))
+            .map(|column| json!({"name": column.name, "kind": column.kind, "bits": column.bits, "outcome": column.outcome, "note": column.note}))
             .collect();
         let mut value = json!({
             "name": dataset.name, "train_rows": dataset.train.rows(), "test_rows": dataset.test_rows(),
             "classes": dataset.classes(), "train_counts": dataset.train.labels.counts(), "columns": columns,
-            "bits": encoder.bits(), "source": dataset.source, "licence": dataset.licence,
+            "label": dataset.label, "columns_left_out": report.columns_left_out(), "bits": encoder.bits(), "source": dataset.source, "licence": dataset.licence,
         });
         if let Some(test) = &dataset.test {
             value["test_counts"] = json!(test.labels.counts());
@@ -307,25 +320,53 @@ fn pictures(dataset: &Dataset) -> String {
 }
 
 fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
-    let name = args.output.to_string_lossy().to_lowercase();
-    let (bare, is_packed) = name.strip_suffix(".gz").map_or((&*name, false), |bare| (bare, true));
-    let ending = bare.rsplit('.').next().unwrap_or_default();
-    if !matches!(ending, "csv" | "tsv" | "pla") {
-        bail!(Usage(format!(
-            "{}: the ending must be .csv, .tsv or .pla, or one of these and .gz",
-            args.output.display()
-        )));
-    }
+    let (ending, is_packed) = ending_of(&args.output)?;
     let spec = data_spec(&args.data)?;
-    let mut out = OutputFile::create(Some(&args.output), input(&spec))?;
+    let out = OutputFile::create(Some(&args.output), input(&spec))?;
     let dataset = load(&spec, &args.source.load_options())?;
-    dataset.note.iter().for_each(|note| terminal.remark(note));
+    dataset.note.iter().for_each(|note| terminal.doubt(note));
     let split = match (args.test, &dataset.test) {
         (false, _) => &dataset.train,
         (true, Some(test)) => test,
         (true, None) => bail!(Usage(format!("{} has no test rows", args.data))),
     };
     let label = dataset.label.as_deref().unwrap_or("label");
+    write_split(out, split, label, ending, is_packed)?;
+    if args.json {
+        let value = json!({
+            "output": args.output, "format": ending, "rows": split.rows(), "columns": split.table.columns(),
+            "label": label, "classes": dataset.classes(),
+            "bytes": std::fs::metadata(&args.output).map_or(0, |metadata| metadata.len()),
+        });
+        return print(&format!("{value}\n"));
+    }
+    terminal.remark(&format!("wrote {} rows to {}", count(split.rows()), args.output.display()));
+    Ok(())
+}
+
+/// The format that a file's name asks for, and whether the file is packed.
+pub(super) fn ending_of(path: &Path) -> Result<(&'static str, bool)> {
+    let name = path.to_string_lossy().to_lowercase();
+    let (bare, is_packed) = name.strip_suffix(".gz").map_or((&*name, false), |bare| (bare, true));
+    match bare.rsplit('.').next() {
+        Some("csv") => Ok(("csv", is_packed)),
+        Some("tsv") => Ok(("tsv", is_packed)),
+        Some("pla") => Ok(("pla", is_packed)),
+        _ => bail!(Usage(format!(
+            "{}: the ending must be .csv, .tsv or .pla, or one of these and .gz",
+            path.display()
+        ))),
+    }
+}
+
+/// Writes rows with their label to a file in a format, packed or not.
+pub(super) fn write_split(
+    mut out: OutputFile,
+    split: &Split,
+    label: &str,
+    ending: &str,
+    is_packed: bool,
+) -> Result<()> {
     if is_packed {
         let mut packed = flate2::write::GzEncoder::new(&mut out, flate2::Compression::default());
         write_rows(&mut packed, split, label, ending)?;
@@ -333,9 +374,7 @@ fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
     } else {
         write_rows(&mut out, split, label, ending)?;
     }
-    out.finish()?;
-    terminal.remark(&format!("wrote {} rows to {}", count(split.rows()), args.output.display()));
-    Ok(())
+    out.finish()
 }
 
 fn write_rows(out: &mut dyn Write, split: &Split, label: &str, ending: &str) -> Result<()> {

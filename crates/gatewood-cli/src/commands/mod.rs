@@ -1,6 +1,7 @@
 //! The subcommands.
 
 mod bench;
+mod columns;
 mod data;
 mod eval;
 mod explain;
@@ -57,7 +58,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
     match command {
         Command::Train(args) => train::run(&args, terminal),
         Command::Predict(args) => predict::run(&args),
-        Command::Eval(args) => eval::run(&args),
+        Command::Eval(args) => eval::run(&args, terminal),
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Prove(args) => prove::run(&args),

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use super::sources::{ModelArgs, data_spec, input};
-use crate::terminal::{OutputFile, Usage};
+use crate::terminal::{OutputFile, Usage, print};
 use anyhow::{Result, bail};
-use gatewood::encode::Table;
+use gatewood::encode::{Column, Kind, Table, show_date};
 use gatewood::explain::{BACKGROUND_ROWS, Contributions, contributions, spread};
-use gatewood::model::{Model, Rows};
-use gatewood_data::{LoadOptions, load_unlabelled};
+use gatewood::model::{Model, Prediction, Rows};
+use gatewood_data::{LoadOptions, load_unlabelled, load_unlabelled_with};
+use serde_json::{Value, json};
 
 /// Which model, which rows, where to.
 #[derive(Debug, clap::Args)]
@@ -41,6 +42,14 @@ pub(crate) struct Args {
     /// How many background rows to take at the most, evenly spread
     #[arg(long, value_name = "N", default_value_t = BACKGROUND_ROWS, requires = "contributions")]
     background_rows: usize,
+
+    /// Carry this column of the rows through to the output, such as an id; may be given several times
+    #[arg(long = "with", value_name = "COLUMN")]
+    carried: Vec<String>,
+
+    /// Print one JSON object and nothing else
+    #[arg(long, conflicts_with_all = ["output", "contributions"])]
+    json: bool,
 }
 
 /// What each column adds, for each row.
@@ -59,13 +68,13 @@ pub(super) fn contributions_of(
     Ok(contributions(model, Rows::Raw(table.view()), Rows::Raw(background.view()), threads)?)
 }
 
-/// Runs `gatewood predict`: a line `row,class` for each row, counted from 1.
+/// Runs `gatewood predict`: a line `row,class` for each row, counted from 1, with the columns asked for between them.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
     let spec = data_spec(&args.data)?;
     let mut out =
         OutputFile::create(args.output.as_deref(), [args.model.path()].into_iter().chain(input(&spec)))?;
-    let table = load_unlabelled(&spec, &options)?;
+    let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
     let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
     if args.proba && prediction.width().is_none() {
         bail!(Usage("a single tree says a class and no probability; leave --proba out".into()));
@@ -75,8 +84,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         .contributions
         .then(|| contributions_of(&model, &table, background, most, &options, threads))
         .transpose()?;
+    if args.json {
+        return print(&format!("{}\n", json_result(args, model.classes(), &prediction, &carried)));
+    }
     let classes: Vec<String> = model.classes().iter().map(|class| quoted(class)).collect();
-    write!(out, "row,class")?;
+    write!(out, "row,")?;
+    for name in &args.carried {
+        write!(out, "{},", quoted(name))?;
+    }
+    write!(out, "class")?;
     if args.proba {
         for class in model.classes() {
             write!(out, ",{}", quoted(&format!("p_{class}")))?;
@@ -90,7 +106,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     writeln!(out)?;
     for (row, &class) in prediction.classes().iter().enumerate() {
-        write!(out, "{},{}", row + 1, classes[class as usize])?;
+        write!(out, "{},", row + 1)?;
+        for column in &carried {
+            write!(out, "{},", quoted(&shown(column, row)))?;
+        }
+        write!(out, "{}", classes[class as usize])?;
         if args.proba {
             for probability in prediction.probabilities(row).unwrap_or_default() {
                 write!(out, ",{probability:.6}")?;
@@ -106,6 +126,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         writeln!(out)?;
     }
     out.finish()
+}
+
+fn json_result(args: &Args, classes: &[String], prediction: &Prediction, carried: &[Column]) -> Value {
+    let said: Vec<&String> = prediction.classes().iter().map(|&class| &classes[class as usize]).collect();
+    let mut value = json!({"rows": said.len(), "classes": classes, "predicted": said});
+    if args.proba {
+        let rows = 0..prediction.classes().len();
+        value["probabilities"] = rows.map(|row| json!(prediction.probabilities(row))).collect();
+    }
+    for (name, column) in args.carried.iter().zip(carried) {
+        value["with"][name] = (0..column.len()).map(|row| json!(shown(column, row))).collect();
+    }
+    value
+}
+
+/// A value as it is written.
+fn shown(column: &Column, row: usize) -> String {
+    match column.get(row) {
+        gatewood::encode::Value::Number(seconds) if column.kind() == Kind::Date => show_date(seconds),
+        gatewood::encode::Value::Number(number) => number.to_string(),
+        gatewood::encode::Value::Text(text) => text.to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// A field of CSV.

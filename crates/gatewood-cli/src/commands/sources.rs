@@ -15,8 +15,8 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
 
-    /// The label's column in a file: its name, or its position from 1 (-1 is the last) [default: a column named
-    /// label, target, class or y, else the last]
+    /// The label's column in a file: its name, or its position from 1 (-1 is the last) [default: the column
+    /// named label, target, class, y or outcome, else the last]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub(crate) label: Option<String>,
 
@@ -95,6 +95,7 @@ impl SourceArgs {
         LoadOptions {
             folders: self.folders(),
             label: self.label.clone(),
+            weight: None,
             usual_label: None,
             read: self.read_options(ReadOptions::default()),
         }
@@ -105,6 +106,7 @@ impl SourceArgs {
         LoadOptions {
             folders: self.folders(),
             label: self.label.clone(),
+            weight: None,
             usual_label: model.label().map(str::to_owned),
             read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }

@@ -1,19 +1,23 @@
 //! `gatewood train`: rows in, a tested model out.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::columns::ColumnArgs;
+use super::data::{ending_of, write_split};
 use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec, input};
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings, ImageShape};
 use gatewood::export::{CurvePicturePoint, curve_picture};
-use gatewood::model::{Circuit, ClassWeight, Metrics, Model, Rows, TrainSettings, Trained, Training};
-use gatewood_data::{Dataset, Split, holdout, load, load_labelled, renumbered};
+use gatewood::model::{
+    Circuit, ClassWeight, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training,
+};
+use gatewood::text::{quote, short};
+use gatewood_data::{Dataset, LoadOptions, Split, holdout, load, load_labelled, renumbered};
 use serde_json::{Map, Value, json};
 
 /// What to learn from, how to test it, where to put the model.
@@ -35,12 +39,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K", conflicts_with = "output")]
     cv: Option<usize>,
 
+    /// Write the rows that --holdout puts aside to this file: .csv or .tsv, also with .gz
+    #[arg(long, value_name = "FILE", requires = "holdout")]
+    holdout_rows: Option<PathBuf>,
+
+    /// The column of a file that says what each row counts for; it is not learned from
+    #[arg(long, value_name = "COLUMN")]
+    weight: Option<String>,
+
     /// Write the model to this file
     #[arg(long, short, value_name = "MODEL")]
     output: Option<PathBuf>,
 
     /// Grove: go on from this model, whose columns and classes stay, with further rounds
-    #[arg(long = "continue", value_name = "MODEL", conflicts_with_all = ["cv", "EncodeArgs"])]
+    #[arg(long = "continue", value_name = "MODEL", conflicts_with_all = ["cv", "EncodeArgs", "ColumnArgs"])]
     start: Option<PathBuf>,
 
     /// Grove: what a row of a class counts for, as in spam=2, one option a class; or "balanced", for classes that count
@@ -61,6 +73,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     encode: EncodeArgs,
+
+    #[command(flatten)]
+    columns: ColumnArgs,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -104,7 +119,7 @@ fn shape(text: &str) -> Result<ImageShape, String> {
 }
 
 impl EncodeArgs {
-    fn apply(&self, mut settings: EncodeSettings) -> Result<EncodeSettings> {
+    fn apply(&self, columns: &ColumnArgs, mut settings: EncodeSettings) -> Result<EncodeSettings> {
         settings.max_bins = self.max_bins.unwrap_or(settings.max_bins);
         settings.categories = self.categories.unwrap_or(settings.categories);
         settings.words = self.words.unwrap_or(settings.words);
@@ -114,6 +129,7 @@ impl EncodeArgs {
             settings.merge_within = distance;
             settings.merge_equal = true;
         }
+        columns.apply(&mut settings);
         settings.check()?;
         Ok(settings)
     }
@@ -146,26 +162,39 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if let Some(path) = &args.curve {
         drop(OutputFile::create(Some(path), inputs().chain(args.output.as_deref()))?);
     }
+    let held_rows = match &args.holdout_rows {
+        Some(path) => {
+            let (ending, is_packed) = ending_of(path)?;
+            let others = [args.output.as_deref(), args.curve.as_deref()].into_iter().flatten();
+            Some((OutputFile::create(Some(path), inputs().chain(others))?, ending, is_packed))
+        }
+        None => None,
+    };
     let started = Instant::now();
+    let encode = args.encode.apply(&args.columns, EncodeSettings::default())?;
+    let mut options = args.source.load_options();
+    options.weight.clone_from(&args.weight);
+    options.read = options.read.for_settings(&encode);
     let mut dataset = match &start {
         Some(start) => {
-            let mut dataset = load(&data, &args.source.load_options_for(start))?;
+            let options = LoadOptions { weight: args.weight.clone(), ..args.source.load_options_for(start) };
+            let mut dataset = load(&data, &options)?;
             for rows in std::iter::once(&mut dataset.train).chain(&mut dataset.test) {
                 rows.labels = renumbered(&rows.labels, start.classes())?;
             }
             dataset
         }
-        None => load(&data, &args.source.load_options())?,
+        None => load(&data, &options)?,
     };
-    dataset.note.iter().for_each(|note| terminal.remark(note));
+    dataset.note.iter().for_each(|note| terminal.doubt(note));
     let settings = TrainSettings {
-        encode: args.encode.apply(dataset.encode.clone())?,
+        encode: args.encode.apply(&args.columns, dataset.encode.clone())?,
         class_weight: class_weight(&args.class_weights, learn.name(), dataset.classes())?,
         learn,
     };
     if let Some(test) = &test {
-        let mut options = args.source.load_options();
-        options.usual_label = dataset.label.clone();
+        options.usual_label.clone_from(&dataset.label);
+        options.weight = None;
         let kinds = (0..dataset.train.table.columns())
             .map(|column| (dataset.train.table.name(column).into_owned(), dataset.train.table.kind(column)));
         options.read.kinds = kinds.collect();
@@ -174,6 +203,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         let parts = holdout(&dataset.train.labels, share, settings.learn.seed())?;
         dataset.test = Some(dataset.train.select_rows(&parts.test)?);
         dataset.train = dataset.train.select_rows(&parts.train)?;
+        if let (Some((out, ending, is_packed)), Some(rows)) = (held_rows, &dataset.test) {
+            write_split(out, rows, dataset.label.as_deref().unwrap_or("label"), ending, is_packed)?;
+        }
     }
     let load_seconds = started.elapsed().as_secs_f64();
     if let Some(count) = args.cv {
@@ -220,6 +252,11 @@ fn train(
     terminal: &Terminal,
 ) -> Result<Tested> {
     let training = Training {
+        train: LabelledRows {
+            rows: Rows::Raw(train.table.view()),
+            labels: &train.labels,
+            weights: train.weights.as_deref(),
+        },
         start,
         label: dataset.label.as_deref(),
         data: &dataset.name,
@@ -274,6 +311,13 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("train_error", json!(tested.train.error));
     if let Some(test) = &tested.test {
         put("test_error", json!(test.error));
+        put("test_baseline_error", json!(test.baseline_error));
+        put("test_f1", json!(test.f1));
+        for (name, value) in [("test_log_loss", test.log_loss), ("test_auc", test.auc)] {
+            if let Some(value) = value {
+                put(name, json!(value));
+            }
+        }
     }
     put("train_rows", json!(tested.train.rows));
     put("test_rows", json!(tested.test.as_ref().map_or(0, |test| test.rows)));
@@ -284,11 +328,47 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("load_seconds", json!(load_seconds));
     put("encode_seconds", json!(tested.trained.encode_time.as_secs_f64()));
     put("seed", json!(settings.learn.seed()));
+    put("label", json!(tested.trained.model.label()));
+    put("classes", json!(tested.trained.model.classes()));
+    let left_out = tested.trained.encoding.as_ref().map(EncodeReport::columns_left_out);
+    put("columns_left_out", left_out.unwrap_or_else(|| json!([])));
     put("settings", shown(&settings.learn, &tested.trained));
     for (name, value) in more_fields(&tested.trained) {
         put(name, value);
     }
     Value::Object(fields)
+}
+
+/// Which column the label is, and its classes.
+fn label_line(dataset: &Dataset) -> String {
+    let Some(label) = &dataset.label else { return String::new() };
+    let classes: Vec<String> = dataset.classes().iter().take(10).map(|class| short(class)).collect();
+    let more = dataset.classes().len().saturating_sub(10);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("label: {}, {} classes: {}{more}\n", quote(label), dataset.classes().len(), classes.join(", "))
+}
+
+/// Which columns are left out and why, and how others were read in doubt.
+fn left_out_lines(dataset: &Dataset, report: Option<&EncodeReport>) -> String {
+    const SHOWN: usize = 8;
+    let Some(report) = report else { return String::new() };
+    let left_out = report.dropped();
+    if dataset.image.is_some() && !left_out.is_empty() {
+        return format!("left out: {} pixels that hardly ever change\n", count(left_out.len()));
+    }
+    let mut text = String::new();
+    for column in left_out.iter().take(SHOWN) {
+        let reason = column.outcome.reason().unwrap_or_default();
+        text += &format!("left out: {}, {reason}\n", quote(&column.name));
+    }
+    if left_out.len() > SHOWN {
+        text += &format!(
+            "left out: {} more columns; gatewood data info lists them\n",
+            count(left_out.len() - SHOWN)
+        );
+    }
+    report.notes().iter().take(SHOWN).for_each(|note| text += &format!("{note}\n"));
+    text
 }
 
 fn summary(
@@ -314,27 +394,32 @@ fn summary(
             format!(" from {} columns", count(columns))
         };
         text += &format!("{}: {classes}, {} bits{raw}\n", name(&dataset.name), count(circuit.inputs()));
-        let left_out = tested.trained.encoding.as_ref().map(EncodeReport::dropped).unwrap_or_default();
-        if dataset.image.is_some() && !left_out.is_empty() {
-            text += &format!("left out: {} pixels that hardly ever change\n", count(left_out.len()));
-        } else if !left_out.is_empty() {
-            let mut names: Vec<Cow<'_, str>> =
-                left_out.iter().take(8).map(|column| name(&column.name)).collect();
-            if left_out.len() > 8 {
-                names.push(format!("and {} more", left_out.len() - 8).into());
-            }
-            text += &format!("left out as constant, an id or a repeat: {}\n", names.join(", "));
-        }
+        text += &label_line(dataset);
+        text += &left_out_lines(dataset, tested.trained.encoding.as_ref());
         text += "\n";
     }
-    let mut grid = Grid::new(&["", ">rows", ">error", ">wrong"]);
+    let mut grid = Grid::new(&["", ">rows", ">error", ">wrong", ">baseline", ">AUC", ">log loss", ">F1"]);
+    let four = |figure: Option<f64>| figure.map_or(String::new(), |figure| format!("{figure:.4}"));
     for (name, metrics) in [("train", Some(&tested.train)), ("test", tested.test.as_ref())] {
         if let Some(metrics) = metrics {
             let wrong = (metrics.error * metrics.rows as f64).round() as u64;
-            grid.row(vec![name.into(), count(metrics.rows), share(metrics.error), count(wrong)]);
+            grid.row(vec![
+                name.into(),
+                count(metrics.rows),
+                share(metrics.error),
+                count(wrong),
+                share(metrics.baseline_error),
+                four(metrics.auc),
+                four(metrics.log_loss),
+                four(Some(metrics.f1)),
+            ]);
         }
     }
     text += &grid.show("  ");
+    let (which, judged) = tested.test.as_ref().map_or(("training", &tested.train), |test| ("test", test));
+    if let Some(remark) = judged.remark(dataset.classes()) {
+        text += &format!("\n  on the {which} rows, the model is {remark}\n");
+    }
     if terminal.is_quiet() {
         return text;
     }
@@ -386,6 +471,11 @@ fn cross_validate(
     load_seconds: f64,
 ) -> Result<()> {
     let training = Training {
+        train: LabelledRows {
+            rows: Rows::Raw(dataset.train.table.view()),
+            labels: &dataset.train.labels,
+            weights: dataset.train.weights.as_deref(),
+        },
         label: dataset.label.as_deref(),
         data: &dataset.name,
         ..Training::new(Rows::Raw(dataset.train.table.view()), &dataset.train.labels)
@@ -415,20 +505,69 @@ fn cross_validate(
         value["test_rows"] = json!(dataset.train.rows());
         value["train_seconds"] = json!(train_seconds);
         value["fold_errors"] = json!(errors);
+        let tests = || results.iter().filter_map(|trained| trained.test.as_ref());
+        let figures: [(&str, Vec<f64>); 4] = [
+            ("test_baseline_error", tests().map(|test| test.baseline_error).collect()),
+            ("test_f1", tests().map(|test| test.f1).collect()),
+            ("test_auc", tests().filter_map(|test| test.auc).collect()),
+            ("test_log_loss", tests().filter_map(|test| test.log_loss).collect()),
+        ];
+        for (name, values) in figures {
+            if values.len() == results.len() {
+                value[name] = json!(mean(&values));
+            }
+        }
         return print(&format!("{value}\n"));
     }
-    let mut grid = Grid::new(&["fold", ">rows", ">train error", ">test error"]);
+    let mut grid =
+        Grid::new(&["fold", ">rows", ">train error", ">test error", ">baseline", ">AUC", ">log loss", ">F1"]);
+    let four = |figure: Option<f64>| figure.map_or(String::new(), |figure| format!("{figure:.4}"));
+    let figures = |find: &dyn Fn(&Metrics) -> Option<f64>| -> Option<f64> {
+        let found: Option<Vec<f64>> =
+            results.iter().map(|trained| trained.test.as_ref().and_then(find)).collect();
+        found.map(|found| mean(&found))
+    };
     for (fold, trained) in (1..).zip(&results) {
-        let rows = trained.test.as_ref().map_or(0, |test| test.rows);
-        let test = trained.test.as_ref().map_or(String::new(), |test| share(test.error));
-        grid.row(vec![fold.to_string(), count(rows), share(trained.train.error), test]);
+        let Some(test) = &trained.test else { continue };
+        grid.row(vec![
+            fold.to_string(),
+            count(test.rows),
+            share(trained.train.error),
+            share(test.error),
+            share(test.baseline_error),
+            four(test.auc),
+            four(test.log_loss),
+            four(Some(test.f1)),
+        ]);
     }
     grid.row(vec![
         "mean".into(),
         count(dataset.train.rows()),
         share(mean(&train_errors)),
         share(mean(&errors)),
+        figures(&|test| Some(test.baseline_error)).map_or(String::new(), share),
+        four(figures(&|test| test.auc)),
+        four(figures(&|test| test.log_loss)),
+        four(figures(&|test| Some(test.f1))),
     ]);
-    grid.row(vec!["spread".into(), String::new(), share(spread(&train_errors)), share(spread(&errors))]);
-    print(&grid.show("  "))
+    let nothing = || String::new();
+    grid.row(vec![
+        "spread".into(),
+        nothing(),
+        share(spread(&train_errors)),
+        share(spread(&errors)),
+        nothing(),
+        nothing(),
+        nothing(),
+        nothing(),
+    ]);
+    let mut text = grid.show("  ");
+    if figures(&|test| Some(test.error - test.baseline_error)).is_some_and(|mean| mean >= 0.0) {
+        text += "\n  no better than saying the most frequent class of every row\n";
+    }
+    if !terminal.is_quiet() {
+        let report = results.last().and_then(|trained| trained.trained.encoding.as_ref());
+        text = format!("{}{}\n{text}", label_line(dataset), left_out_lines(dataset, report));
+    }
+    print(&text)
 }

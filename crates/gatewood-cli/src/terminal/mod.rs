@@ -39,6 +39,11 @@ impl Terminal {
         Bar::new(what, !self.quiet)
     }
 
+    /// Says what was found out in doubt; quiet runs say it too.
+    pub(crate) fn doubt(&self, text: &str) {
+        eprintln!("{}", printable(text));
+    }
+
     /// Says something beside the results.
     pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {

@@ -5,7 +5,7 @@
 
 use std::ops::BitOr;
 
-use gatewood::encode::{Codes, Column, Kind, Numbers, Strings, Texts, parse_date};
+use gatewood::encode::{Codes, Column, Kind, Numbers, Strings, Texts, Written, parse_date};
 
 use super::dictionary::{Dictionary, Known};
 
@@ -68,6 +68,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 #[derive(Debug)]
 pub(crate) struct ColumnBuilder {
     wanted: Option<Kind>,
+    /// Whether a point sets thousands apart, so that a number with one is not written in the plain way.
+    decimal_comma: bool,
     state: State,
     /// The code that makes us look at the column again.
     look_at: u32,
@@ -91,12 +93,23 @@ impl ColumnBuilder {
     pub(crate) fn new(wanted: Option<Kind>) -> Self {
         let plain = matches!(wanted, None | Some(Kind::Number));
         let look_at = if plain { FIRST_LOOK as u32 } else { u32::MAX };
-        Self { wanted, state: State::Coded(Codes::new(), Dictionary::default()), look_at }
+        Self {
+            wanted,
+            decimal_comma: false,
+            state: State::Coded(Codes::new(), Dictionary::default()),
+            look_at,
+        }
     }
 
     /// An empty column of a table of very many.
     pub(crate) fn one_of_many(wanted: Option<Kind>) -> Self {
         Self { state: State::Raw(Vec::new(), Dictionary::default()), ..Self::new(wanted) }
+    }
+
+    /// The same column, in which numbers have a decimal comma.
+    #[must_use]
+    pub(crate) fn with_decimal_comma(self) -> Self {
+        Self { decimal_comma: true, look_at: u32::MAX, ..self }
     }
 
     /// Bytes that it may take besides those it has, for so many fields more.
@@ -225,24 +238,49 @@ impl ColumnBuilder {
             let row = codes.iter().position(|other| other == code).unwrap_or(0);
             (row, texts.get(code).to_owned(), misfit)
         };
-        let (numbers, odd) = parse_all(texts, plain_number);
+        let decimal_comma = self.decimal_comma;
+        let (numbers, odd) =
+            parse_all(
+                texts,
+                |text| {
+                    if decimal_comma && text.contains('.') { None } else { plain_number(text) }
+                },
+            );
+        // Numbers and dates that are not written in the plain way stay texts: the encoder finds out how they are.
+        let written = || {
+            let present = texts.iter().filter(|text| !is_missing(text));
+            let comma = decimal_comma && Written::DecimalComma.fits(present.clone());
+            if comma {
+                Some(Written::DecimalComma)
+            } else {
+                Written::recognise(present).map(|found| found.written)
+            }
+        };
         let all_missing = texts.iter().all(is_missing);
         match (self.wanted, odd.first()) {
             (None | Some(Kind::Number), None) if !(all_missing && self.wanted.is_none()) => {
                 return Ok(coded_numbers(codes, numbers, Column::Number));
             }
-            (Some(Kind::Number), Some(&code)) => return Err(misfit(code, Misfit::NotKind(Kind::Number))),
+            (Some(Kind::Number), Some(&code)) if written().is_none_or(Written::is_date) => {
+                return Err(misfit(code, Misfit::NotKind(Kind::Number)));
+            }
             _ => {}
         }
         if matches!(self.wanted, None | Some(Kind::Date)) && !all_missing {
             let (dates, not_dates) = parse_all(texts, plain_date);
             match (self.wanted, not_dates.first()) {
                 (_, None) => return Ok(coded_numbers(codes, dates, Column::Date)),
-                (Some(_), Some(&code)) => return Err(misfit(code, Misfit::NotKind(Kind::Date))),
+                (Some(_), Some(&code)) if !written().is_some_and(Written::is_date) => {
+                    return Err(misfit(code, Misfit::NotKind(Kind::Date)));
+                }
                 _ => {}
             }
         }
-        if self.wanted.is_none() && !all_missing && odd.len() * 100 <= texts.len() - odd.len() {
+        if self.wanted.is_none()
+            && !all_missing
+            && odd.len() * 100 <= texts.len() - odd.len()
+            && written().is_none()
+        {
             return Err(misfit(odd[0], Misfit::Odd));
         }
         Ok(Column::Text(coded_texts(codes, dictionary.into_texts())))

@@ -44,6 +44,9 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
         }
         _ => {}
     }
+    if text.bytes.contains(&b'\r') && !text.bytes.contains(&b'\n') {
+        return Err(Error::file("its lines end with carriage returns alone: save it with usual line ends"));
+    }
     let mut line = 1;
     for _ in 0..options.skip_lines {
         let Some(end) = text.bytes[text.at..].iter().position(|&byte| byte == b'\n') else { break };
@@ -325,8 +328,8 @@ mod tests {
             assert_eq!(read(&text, piece, threads).unwrap(), expected);
         }
         let odd = format!("{text}1,2,3\nx,2,3\n");
-        let message = "line 12002, column \"column_1\": \"x\" is not a number, as all values above it are; say that the \
-                       column is text if it is";
+        let message = "line 12002, column \"column_1\": \"x\" is not a number, as all values above it are; if it is text, \
+                       say --categorical or --text";
         assert_eq!(read(&odd, 0, 1).unwrap_err(), message);
         assert_eq!(read(&odd, 5000, 2).unwrap_err(), message);
     }

@@ -129,12 +129,18 @@ fn table(mut features: Vec<Listed>, rows: usize, options: &ReadOptions) -> Resul
 pub(crate) fn looks_like_libsvm(start: &[u8]) -> bool {
     let line = start.split(|&byte| matches!(byte, b'\n' | b'#')).next().unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_number = |word: &[u8]| {
+        std::str::from_utf8(word).is_ok_and(|word| matches!(word, "NA" | "?") || word.parse::<f64>().is_ok())
+    };
     let is_pair = |word: &[u8]| {
         let Some(colon) = word.iter().position(|&byte| byte == b':') else { return false };
-        colon > 0 && word[..colon].iter().all(u8::is_ascii_digit) && colon + 1 < word.len()
+        // The last word may be cut.
+        let is_cut = line.ends_with(word) && line.len() == start.len();
+        let digits = colon > 0 && word[..colon].iter().all(u8::is_ascii_digit);
+        digits && (is_number(&word[colon + 1..]) || (is_cut && colon + 1 < word.len()))
     };
-    // The last word may be cut.
-    words.next().is_some_and(|label| !label.contains(&b':'))
+    let is_label = |word: &[u8]| !word.contains(&b':') && !word.contains(&b',');
+    words.next().is_some_and(is_label)
         && words.next().is_some_and(is_pair)
         && words.all(|word| is_pair(word) || word.starts_with(b"qid:") || line.ends_with(word))
 }

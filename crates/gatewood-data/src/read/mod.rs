@@ -36,5 +36,5 @@ pub(crate) use open::Opened;
 pub use open::{Packing, open, unpack};
 pub(crate) use pla::looks_like_pla;
 pub use pla::{PLA_ROWS, Pla, read_pla};
-pub(crate) use table::read_opened;
 pub use table::{Format, RawRows, ReadOptions, read_rows, read_rows_from, read_table};
+pub(crate) use table::{as_column, read_opened};

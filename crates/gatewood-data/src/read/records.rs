@@ -175,7 +175,12 @@ impl<'a> Records<'a> {
     /// Empty columns for the records.
     pub(super) fn columns(&self) -> Vec<ColumnBuilder> {
         let new = if self.width < MANY_COLUMNS { ColumnBuilder::new } else { ColumnBuilder::one_of_many };
-        (0..self.width).map(|column| new(self.wanted(column))).collect()
+        let columns = (0..self.width).map(|column| new(self.wanted(column)));
+        if self.options.decimal_comma {
+            columns.map(ColumnBuilder::with_decimal_comma).collect()
+        } else {
+            columns.collect()
+        }
     }
 
     fn name(&self, column: usize) -> String {
@@ -237,10 +242,12 @@ impl<'a> Records<'a> {
         let reason = match misfit {
             Misfit::NotText => "is not UTF-8 text".to_owned(),
             Misfit::NotNumber => {
-                "is not a number, as all values above it are; say that the column is text if it is".to_owned()
+                "is not a number, as all values above it are; if it is text, say --categorical or --text"
+                    .to_owned()
             }
             Misfit::Odd => {
-                "is not a number, as nearly all others are; say that the column is text if it is".to_owned()
+                "is not a number, as nearly all others are; if it is text, say --categorical or --text"
+                    .to_owned()
             }
             Misfit::NotKind(Kind::Date) => "is not a date".to_owned(),
             Misfit::NotKind(_) => "is not a number".to_owned(),

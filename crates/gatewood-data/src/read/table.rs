@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use gatewood::encode::{Column, Encoder, Kind, Table};
+use gatewood::encode::{Column, Decimal, EncodeSettings, Encoder, Kind, Table, Treatment};
 use gatewood::{Error, Result};
 
 use super::bytes::read_whole;
@@ -43,16 +43,44 @@ pub struct ReadOptions {
     pub width: Option<usize>,
     /// The array to take from a file of several.
     pub array: Option<String>,
+    /// Whether numbers have a decimal comma, so that `1.234` is more than a thousand.
+    pub decimal_comma: bool,
 }
 
 impl ReadOptions {
+    /// Whether something was said that only delimited text has.
+    pub(crate) fn is_delimited(&self) -> bool {
+        self.delimiter.is_some() || self.header.is_some()
+    }
+
     /// The options to read rows for an encoder: its columns hold what they held in training.
     pub fn for_encoder(encoder: &Encoder) -> Self {
         Self {
-            kinds: encoder.inputs().iter().map(|input| (input.name.clone(), input.kind)).collect(),
+            // Texts that the encoder reads as numbers or dates stay texts for it.
+            kinds: (encoder.inputs().iter())
+                .map(|input| {
+                    (input.name.clone(), if input.written.is_some() { Kind::Text } else { input.kind })
+                })
+                .collect(),
             width: Some(encoder.width()),
             ..Self::default()
         }
+    }
+
+    /// The options to read rows to learn from, whose columns are to be encoded so.
+    #[must_use]
+    pub fn for_settings(mut self, settings: &EncodeSettings) -> Self {
+        self.decimal_comma = settings.decimal == Some(Decimal::Comma);
+        for (name, treatment) in settings.treatments() {
+            let kind = match treatment {
+                Treatment::Category | Treatment::Words => Kind::Text,
+                Treatment::Number => Kind::Number,
+                Treatment::Date => Kind::Date,
+                Treatment::Drop | Treatment::Keep => continue,
+            };
+            self.kinds.insert(name.to_owned(), kind);
+        }
+        self
     }
 }
 
@@ -131,7 +159,7 @@ fn parquet_table(_: Vec<u8>) -> Result<Table> {
 /// When the stream cannot be read or does not hold rows.
 pub fn read_rows_from(reader: &mut dyn BufRead, name: &str, options: &ReadOptions) -> Result<RawRows> {
     let start = reader.fill_buf().map_err(|error| Error::io(error.to_string()))?;
-    let format = options.format.unwrap_or_else(|| format_of(name, start));
+    let format = options.format.unwrap_or_else(|| format_of(name, start, options.is_delimited()));
     match format {
         Format::Csv => {
             let mut options = options.clone();
@@ -159,7 +187,7 @@ fn bare_name(name: &str) -> String {
     bare.unwrap_or(&name).to_owned()
 }
 
-fn format_of(name: &str, start: &[u8]) -> Format {
+fn format_of(name: &str, start: &[u8], is_delimited: bool) -> Format {
     if start.starts_with(b"\x93NUMPY") {
         return Format::Npy;
     }
@@ -174,7 +202,9 @@ fn format_of(name: &str, start: &[u8]) -> Format {
     }
     let name = bare_name(name);
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
-    if ends(&[".libsvm", ".svm", ".svmlight"]) || libsvm::looks_like_libsvm(start) {
+    if is_delimited {
+        Format::Csv
+    } else if ends(&[".libsvm", ".svm", ".svmlight"]) || libsvm::looks_like_libsvm(start) {
         Format::Libsvm
     } else if ends(&[".npy"]) {
         Format::Npy
@@ -190,7 +220,7 @@ fn format_of(name: &str, start: &[u8]) -> Format {
 }
 
 /// A column of any table as a column of its own.
-fn as_column(table: &Table, column: usize) -> Column {
+pub(crate) fn as_column(table: &Table, column: usize) -> Column {
     use gatewood::encode::{Codes, Numbers, Value};
     if let Some(column) = table.column(column) {
         return column.clone();

@@ -2,16 +2,19 @@
 //!
 //! - [`BitMatrix`]: one column of packed bits per input, one bit per row.
 //! - [`BitView`]: the same, borrowed; what the learners and circuits take.
+//! - [`OutOfMemoryError`]: an allocator for programs that ends them with a sentence when memory runs out.
 //! - [`kernels`]: counting and evaluating at the best SIMD level of this machine.
 //! - [`mod@reference`]: the same, one bit at a time: the definition that the kernels are tested against.
 
 mod aligned;
+mod allocator;
 pub mod kernels;
 mod matrix;
 pub mod reference;
 mod transpose;
 
 pub use aligned::AlignedWords;
+pub use allocator::OutOfMemoryError;
 pub(crate) use matrix::packed_row_bytes;
 pub use matrix::{BitMatrix, BitView};
 pub use transpose::transpose_packed;

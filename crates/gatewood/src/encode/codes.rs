@@ -204,7 +204,7 @@ impl Strings {
     }
 
     /// All texts, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = &str> + Clone + '_ {
         (0..self.len()).map(|index| self.get(index))
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Compared<'a> {
             let from = self.table.kind(position);
             for (row, to) in (first..first + rows).zip(values) {
                 let value = self.table.value(row, position);
-                *to = as_number(value, from, input.kind).ok_or_else(|| misfit(input, value, row))?;
+                *to = as_number(value, from, input).ok_or_else(|| misfit(input, value, row))?;
             }
         }
         for (out, &(one, other, margin)) in out.iter_mut().zip(&self.pairs) {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, Test, fit, meaning, transform};
+use super::{
+    BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, Test, Written, fit, meaning, transform,
+};
 use crate::bits::BitMatrix;
 use crate::{Error, Result};
 
@@ -33,6 +35,9 @@ pub struct Input {
     /// The categories with a bit of their own, sorted, where there is a bit for all others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
+    /// How its texts are to be read as numbers or dates, where they are not written in the plain way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
 }
 
 impl Encoder {
@@ -79,6 +84,7 @@ impl Encoder {
                 position,
                 kind: Kind::Bit,
                 categories: Vec::new(),
+                written: None,
             })
             .collect();
         let bits = (0..columns as u32).map(|column| BitMeaning { column, test: Test::Set }).collect();

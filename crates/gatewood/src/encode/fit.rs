@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use super::cuts::{between, between_moments, quantile_cuts};
 use super::encoder::MAX_COLUMNS;
 use super::prune::{Verdict, prune};
+use super::treat::{Treated, treat};
 use super::{
     BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
-    Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, transform, words,
+    Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, Written, transform, words,
 };
 use crate::pool::{each, with_pool};
+use crate::text::{quote, short};
 use crate::{Error, Result};
 
 /// Thresholds of plain numbers are placed by at most this many rows.
@@ -40,19 +42,28 @@ pub(super) fn fit(
     // Each column is looked at, and then perhaps a few bits of it.
     let many = transform::is_many(table.rows(), table.columns().saturating_mul(8));
     with_pool(threads, many, |parallel| {
-        let draft = draft(table, rows, settings, parallel);
+        let draft = draft(table, rows, settings, parallel)?;
         let verdicts = prune(&draft.encoder, table, rows, settings, parallel)?;
         finish(table, draft, &verdicts)
     })
 }
 
 fn check_names(table: TableView<'_>, settings: &EncodeSettings) -> Result<()> {
-    if settings.columns.is_empty() {
+    let asked = settings.by_column();
+    if asked.is_empty() {
         return Ok(());
     }
     let names: std::collections::HashSet<_> = (0..table.columns()).map(|column| table.name(column)).collect();
-    match settings.columns.keys().find(|name| !names.contains(name.as_str())) {
-        Some(name) => Err(Error::setting(format!("there is no column \"{name}\" to be encoded as asked"))),
+    match asked.keys().find(|name| !names.contains(**name)) {
+        Some(name) => {
+            let shown: Vec<String> = (0..table.columns().min(20)).map(|c| short(&table.name(c))).collect();
+            let more = if table.columns() > 20 { ", …" } else { "" };
+            Err(Error::setting(format!(
+                "there is no column {} to be encoded as asked, but: {}{more}",
+                quote(name),
+                shown.join(", ")
+            )))
+        }
         None => Ok(()),
     }
 }
@@ -61,6 +72,7 @@ fn check_names(table: TableView<'_>, settings: &EncodeSettings) -> Result<()> {
 struct Draft {
     encoder: Encoder,
     outcomes: Vec<Outcome>,
+    notes: Vec<Option<String>>,
 }
 
 /// What one column gives.
@@ -68,11 +80,14 @@ struct Offer {
     tests: Vec<Test>,
     outcome: Outcome,
     categories: Vec<String>,
+    kind: Option<Kind>,
+    written: Option<Written>,
+    note: Option<String>,
 }
 
 impl Offer {
     fn new(tests: Vec<Test>, outcome: Outcome) -> Self {
-        Self { tests, outcome, categories: Vec::new() }
+        Self { tests, outcome, categories: Vec::new(), kind: None, written: None, note: None }
     }
 
     fn nothing(outcome: Outcome) -> Self {
@@ -80,42 +95,60 @@ impl Offer {
     }
 }
 
-fn draft(table: TableView<'_>, rows: Option<&[usize]>, settings: &EncodeSettings, parallel: bool) -> Draft {
+fn draft(
+    table: TableView<'_>,
+    rows: Option<&[usize]>,
+    settings: &EncodeSettings,
+    parallel: bool,
+) -> Result<Draft> {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
     let numbers = (0..table.columns()).filter(is_number).count();
     let max_bins = settings.max_bins.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
-    let offer = |position: usize| {
-        let name = table.name(position).into_owned();
-        let own = settings.column(&name);
+    let asked = settings.by_column();
+    let offer = |position: usize| -> Result<Offer> {
+        let name = table.name(position);
+        let own = asked.get(&*name).cloned().unwrap_or_default();
         let most = own.bits.unwrap_or(max_bins) as usize;
-        let kept = own.treatment.is_some();
-        match table.column(position) {
-            _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),
-            Some(Column::Number(numbers)) => offer_numbers(&name, numbers, rows, most, kept, settings),
-            Some(Column::Date(moments)) => offer_dates(moments, rows, most),
-            Some(Column::Text(texts)) => {
+        let Some(column) = table.column(position) else {
+            return Ok(match table.kind(position) {
+                _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),
+                Kind::Bit => Offer::new(vec![Test::Set], Outcome::Ready),
+                _ => Offer::new(
+                    pixel_tests(own.bits.unwrap_or(settings.pixel_bits), settings.pixel_code),
+                    Outcome::Pixel,
+                ),
+            });
+        };
+        if own.treatment == Some(Treatment::Drop) {
+            return Ok(Offer::nothing(Outcome::Dropped));
+        }
+        let Treated { column, written, note } = treat(column, rows, own.treatment, settings)
+            .map_err(|error| error.at(format_args!("column {}", quote(&name))))?;
+        let offer = match &*column {
+            Column::Number(numbers) => offer_numbers(numbers, rows, most, settings),
+            Column::Date(moments) => offer_dates(moments, rows, most),
+            Column::Text(texts) => {
                 let (categories, words) =
                     (own.bits.unwrap_or(settings.categories), own.bits.unwrap_or(settings.words));
                 offer_texts(texts, rows, categories as usize, words as usize, own.treatment)
             }
-            None if table.kind(position) == Kind::Bit => Offer::new(vec![Test::Set], Outcome::Ready),
-            None => Offer::new(
-                pixel_tests(own.bits.unwrap_or(settings.pixel_bits), settings.pixel_code),
-                Outcome::Pixel,
-            ),
-        }
+        };
+        Ok(Offer { kind: Some(column.kind()), written, note, ..offer })
     };
     let mut encoder = Encoder { width: table.columns(), inputs: Vec::new(), bits: Vec::new() };
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut notes) = (Vec::new(), Vec::new());
     for (position, offer) in each(parallel, table.columns(), offer).into_iter().enumerate() {
+        let offer = offer?;
         let name = table.name(position).into_owned();
-        let (kind, categories) = (table.kind(position), offer.categories);
-        encoder.inputs.push(Input { name, position, kind, categories });
+        let kind = offer.kind.unwrap_or_else(|| table.kind(position));
+        let (categories, written) = (offer.categories, offer.written);
+        encoder.inputs.push(Input { name, position, kind, categories, written });
         let column = position as u32;
         encoder.bits.extend(offer.tests.into_iter().map(|test| BitMeaning { column, test }));
         outcomes.push(offer.outcome);
+        notes.push(offer.note);
     }
-    Draft { encoder, outcomes }
+    Ok(Draft { encoder, outcomes, notes })
 }
 
 fn pixel_tests(bits: u32, code: PixelCode) -> Vec<Test> {
@@ -181,21 +214,14 @@ fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
 }
 
 /// How many of the rows have each code.
-fn code_counts(codes: &Codes, distinct: usize, rows: Option<&[usize]>) -> Vec<usize> {
+pub(super) fn code_counts(codes: &Codes, distinct: usize, rows: Option<&[usize]>) -> Vec<usize> {
     let Some(rows) = rows else { return codes.counts(distinct) };
     let mut counts = vec![0; distinct];
     rows.iter().for_each(|&row| counts[codes.get(row)] += 1);
     counts
 }
 
-fn offer_numbers(
-    name: &str,
-    numbers: &Numbers,
-    rows: Option<&[usize]>,
-    most: usize,
-    kept: bool,
-    settings: &EncodeSettings,
-) -> Offer {
+fn offer_numbers(numbers: &Numbers, rows: Option<&[usize]>, most: usize, settings: &EncodeSettings) -> Offer {
     let found = distinct(numbers, rows);
     let total = rows.map_or(numbers.len(), <[usize]>::len);
     // A sample can miss the few gaps there are.
@@ -205,9 +231,6 @@ fn offer_numbers(
     let missing = any_missing.then_some(Test::Missing);
     if values.len() + usize::from(any_missing) < 2 {
         return Offer::nothing(Outcome::Constant);
-    }
-    if !kept && is_identifier(name, &found, total) {
-        return Offer::nothing(Outcome::Identifier);
     }
     let integers = values.iter().all(|value| value.0.fract() == 0.0);
     if settings.few_values == FewValues::Values
@@ -221,23 +244,6 @@ fn offer_numbers(
     }
     let tests = quantile_cuts(values, most, between).into_iter().map(Test::Above).chain(missing).collect();
     Offer::new(tests, Outcome::Thresholds)
-}
-
-/// Whether integers look like the names of rows: all distinct, and from a range hardly larger than their number, or
-/// so called.
-fn is_identifier(name: &str, found: &Distinct, rows: usize) -> bool {
-    let values = &found.values;
-    if found.missing > 0 || values.len() != found.rows || values.iter().any(|value| value.0.fract() != 0.0) {
-        return false;
-    }
-    let called_so = {
-        let name = name.to_lowercase();
-        matches!(name.as_str(), "id" | "index" | "row" | "rowid" | "row_id" | "unnamed: 0" | "uuid")
-            || name.ends_with("_id")
-            || name.ends_with(" id")
-    };
-    let range = values[values.len() - 1].0 - values[0].0 + 1.0;
-    (called_so && rows >= 10) || (rows >= 50 && range <= 4.0 * rows as f64)
 }
 
 fn offer_dates(moments: &Numbers, rows: Option<&[usize]>, most: usize) -> Offer {
@@ -323,12 +329,12 @@ fn offer_categories(mut found: Vec<(&str, usize)>, missing: Option<Test>, most: 
     let has_other = (other > 0).then_some(Test::Other);
     let tests = names.iter().skip(skip).cloned().map(Test::Is).chain(has_other).chain(missing).collect();
     let categories = if other > 0 { names } else { Vec::new() };
-    Offer { tests, outcome: Outcome::Categories { other }, categories }
+    Offer { categories, ..Offer::new(tests, Outcome::Categories { other }) }
 }
 
 /// Drops the bits that go, and tells what became of each column.
 fn finish(table: TableView<'_>, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
-    let Draft { encoder, mut outcomes } = draft;
+    let Draft { encoder, mut outcomes, notes } = draft;
     let column_of = |bit: usize| encoder.bits[bit].column as usize;
     let kept: Vec<usize> = (0..verdicts.len()).filter(|&bit| verdicts[bit] == Verdict::Keep).collect();
     let mut bits_of = vec![0; encoder.inputs.len()];
@@ -358,12 +364,13 @@ fn finish(table: TableView<'_>, draft: Draft, verdicts: &[Verdict]) -> Result<(E
     let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
     let report = EncodeReport {
         columns: (0..table.columns())
-            .zip(outcomes)
-            .map(|(column, outcome)| ColumnReport {
+            .zip(outcomes.into_iter().zip(notes))
+            .map(|(column, (outcome, note))| ColumnReport {
                 name: table.name(column).into_owned(),
-                kind: table.kind(column),
+                kind: encoder.inputs[column].kind,
                 bits: bits_of[column],
                 outcome,
+                note,
             })
             .collect(),
         bits: kept.len(),

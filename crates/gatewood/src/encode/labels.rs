@@ -125,6 +125,22 @@ impl Labels {
         Self::new(classes, codes)
     }
 
+    /// Refuses classes that look like a quantity: very many of them, or numbers that are nearly all different.
+    ///
+    /// [`Labels::from_column`] does so by itself.
+    ///
+    /// # Errors
+    /// When they do; the message says what can be done.
+    pub fn refuse_quantity(&self, name: &str) -> Result<()> {
+        let counts = self.counts();
+        let occurring = (0..self.classes.len()).filter(|&class| counts[class] > 0);
+        let numbers: Option<Vec<f64>> =
+            occurring.clone().map(|class| self.classes[class].parse().ok()).collect();
+        let distinct = occurring.count();
+        let looks_so = numbers.is_some_and(|numbers| is_quantity(numbers.into_iter(), self.len()));
+        if distinct > MOST_CLASSES || looks_so { Err(quantity(name, distinct, self.len())) } else { Ok(()) }
+    }
+
     /// The class names.
     pub fn classes(&self) -> &[String] {
         &self.classes
@@ -193,16 +209,25 @@ fn shown(classes: &[String]) -> String {
     if classes.len() > 10 { format!("{list} and {} more", classes.len() - 10) } else { list }
 }
 
+/// Whether distinct numbers look like a quantity. A few halves can be classes; many fractions, or nearly a value for each
+/// row, cannot.
+fn is_quantity(numbers: impl ExactSizeIterator<Item = f64> + Clone, rows: usize) -> bool {
+    let (distinct, fractions) = (numbers.len(), numbers.filter(|number| number.fract() != 0.0).count());
+    (fractions > 20 && fractions * 2 > distinct) || (distinct > 50 && distinct * 3 > rows)
+}
+
+fn quantity(name: &str, distinct: usize, rows: usize) -> Error {
+    Error::data(format!(
+        "the label {} has {distinct} or more distinct values on {rows} rows and looks like a quantity, not like classes: \
+         choose another label, or turn it into a few classes first, such as low, middle and high",
+        quote(name)
+    ))
+}
+
 /// The classes of a column, in order.
 fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
     let rows = column.len();
-    let quantity = |distinct: usize| {
-        Error::data(format!(
-            "the label {} has {distinct} or more distinct values on {rows} rows and looks like a quantity, not like \
-             classes: choose another label, or turn it into a few classes first, such as low, middle and high",
-            quote(name)
-        ))
-    };
+    let quantity = |distinct: usize| quantity(name, distinct, rows);
     if let Column::Text(texts) = column {
         let mut used = vec![false; texts.distinct()];
         for (row, code) in texts.codes().iter().enumerate() {
@@ -240,9 +265,7 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
             return Err(quantity(numbers.len()));
         }
     }
-    let fractions = numbers.values().filter(|number| number.fract() != 0.0).count();
-    // A few halves can be classes; many fractions, or nearly a value for each row, cannot.
-    if (fractions > 20 && fractions * 2 > numbers.len()) || (numbers.len() > 50 && numbers.len() * 3 > rows) {
+    if is_quantity(numbers.values().copied(), rows) {
         return Err(quantity(numbers.len()));
     }
     Ok(numbers.values().map(|&number| class_name(Value::Number(number)).unwrap_or_default()).collect())

@@ -103,7 +103,13 @@ impl PlaneEncoder {
             questions.extend(pairs(image, (high - low) * settings.margin, kind == Kind::Pixel, settings));
         }
         let inputs = (0..image.columns())
-            .map(|position| Input { name: name(position), position, kind, categories: Vec::new() })
+            .map(|position| Input {
+                name: name(position),
+                position,
+                kind,
+                categories: Vec::new(),
+                written: None,
+            })
             .collect();
         let mut bits = Vec::new();
         let mut places = Vec::with_capacity(questions.len() * image.width * image.height);

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
+use crate::text::{quote, short};
 
 /// What the encoder made of each raw column, and the bits it left out.
 ///
@@ -34,6 +35,9 @@ pub struct ColumnReport {
     pub bits: usize,
     /// What was done with it.
     pub outcome: Outcome,
+    /// What was found out about it in doubt, for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What was done with a raw column.
@@ -59,7 +63,7 @@ pub enum Outcome {
     Ready,
     /// Left out: one value in all training rows.
     Constant,
-    /// Left out: every row has a value of its own, so that it names the row and says nothing of others.
+    /// Left out: every row has a text of its own, so that it names the row and says nothing of others.
     Identifier,
     /// Left out: it says the same as an earlier column.
     Repeats(String),
@@ -70,6 +74,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Why the column was left out, in words for the user; nothing when it was not.
+    pub fn reason(&self) -> Option<String> {
+        Some(match self {
+            Self::Constant => "it has one value on all training rows".to_owned(),
+            Self::Identifier => "its texts differ on every training row".to_owned(),
+            Self::Repeats(other) => format!("it says the same as {}", quote(other)),
+            Self::Pruned => "none of its bits changes often enough, or is new".to_owned(),
+            Self::Dropped => "as asked".to_owned(),
+            _ => return None,
+        })
+    }
+
     /// Whether the column was left out.
     pub fn is_left_out(&self) -> bool {
         matches!(self, Self::Constant | Self::Identifier | Self::Repeats(_) | Self::Pruned | Self::Dropped)
@@ -81,6 +97,22 @@ impl EncodeReport {
     pub fn dropped(&self) -> Vec<&ColumnReport> {
         self.columns.iter().filter(|column| column.outcome.is_left_out()).collect()
     }
+
+    /// The columns that were left out, each with the reason: `[{"name": …, "reason": …}]`.
+    pub fn columns_left_out(&self) -> serde_json::Value {
+        let each = self
+            .dropped()
+            .into_iter()
+            .map(|column| serde_json::json!({"name": column.name, "reason": column.outcome.reason()}));
+        each.collect()
+    }
+
+    /// What was found out in doubt about columns that are used, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let used = self.columns.iter().filter(|column| !column.outcome.is_left_out());
+        used.filter_map(|column| Some(format!("column {} is {}", quote(&column.name), column.note.as_ref()?)))
+            .collect()
+    }
 }
 
 impl fmt::Display for EncodeReport {
@@ -91,16 +123,16 @@ impl fmt::Display for EncodeReport {
         writeln!(f, "{bits} bit{} from {kept} of {columns} column{}", plural(bits), plural(columns))?;
         let reasons = [
             ("constant", Outcome::Constant),
-            ("an identifier", Outcome::Identifier),
+            ("text that differs on every row", Outcome::Identifier),
             ("without a bit worth keeping", Outcome::Pruned),
             ("as asked", Outcome::Dropped),
         ];
         for (reason, outcome) in reasons {
-            let names: Vec<&str> = self
+            let names: Vec<String> = self
                 .columns
                 .iter()
                 .filter(|column| column.outcome == outcome)
-                .map(|column| column.name.as_str())
+                .map(|column| short(&column.name))
                 .collect();
             if !names.is_empty() {
                 writeln!(f, "left out, {reason}: {}", shorten(&names))?;
@@ -116,6 +148,9 @@ impl fmt::Display for EncodeReport {
         let more = repeats.count().saturating_sub(SHOWN);
         if more > 0 {
             writeln!(f, "left out, says the same as an earlier column: {more} more")?;
+        }
+        for note in self.notes().iter().take(SHOWN) {
+            writeln!(f, "{note}")?;
         }
         for (count, one, many) in [
             (self.low_entropy_bits, "hardly ever changes", "hardly ever change"),
@@ -143,7 +178,7 @@ impl fmt::Display for EncodeReport {
 /// Columns that are named where there may be very many.
 const SHOWN: usize = 12;
 
-fn shorten(names: &[&str]) -> String {
+fn shorten(names: &[String]) -> String {
     let more = names.len().saturating_sub(SHOWN);
     let list = names[..names.len().min(SHOWN)].join(", ");
     if more > 0 { format!("{list} and {more} more") } else { list }

@@ -205,7 +205,7 @@ impl RowEncoder {
                 column.tests.answer(value, input, column.first, room, slots);
                 continue;
             }
-            match convert(value, from, input.kind).ok_or_else(|| misfit(input, value, row.number()))? {
+            match convert(value, from, input).ok_or_else(|| misfit(input, value, row.number()))? {
                 Converted::Value(value) => column.tests.answer(value, input, column.first, room, slots),
                 Converted::Text(text) => {
                     column.tests.answer(Value::Text(&text), input, column.first, room, slots);
@@ -227,7 +227,7 @@ impl RowEncoder {
             let input = &encoder.inputs[index];
             let position = moved.map_or(input.position, |positions| positions[index]);
             let (value, from) = row.get(position, input.kind);
-            as_number(value, from, input.kind).ok_or_else(|| misfit(input, value, row.number()))
+            as_number(value, from, input).ok_or_else(|| misfit(input, value, row.number()))
         };
         let first = self.bits.len() - self.pairs.len();
         for (pair, slot) in self.pairs.iter().zip(&mut slots[first..]) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ImageShape;
+use crate::text::quote;
 use crate::{Error, Result};
 
 /// Most bits one column of numbers may get, and most categories and words of a text column.
@@ -49,8 +50,52 @@ pub struct EncodeSettings {
     /// How the columns make an image, where they do: lines in it then become spans. Not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageShape>,
+    /// Columns to leave out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<String>,
+    /// Columns to keep, even if they look like the names of rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<String>,
+    /// Columns of categories, even if they look like numbers, dates or free text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categorical: Vec<String>,
+    /// Columns of numbers, even if they look like text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numeric: Vec<String>,
+    /// Columns of free text: a bit per word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub text: Vec<String>,
+    /// Columns of dates, even if they look like text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub date: Vec<String>,
+    /// The decimal sign of numbers that can be read in two ways. Found out by column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<Decimal>,
+    /// The order of dates such as 03/04/2020, which can be read in two ways. Found out by column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_order: Option<DateOrder>,
     /// Settings of single columns, by name.
     pub columns: BTreeMap<String, ColumnSettings>,
+}
+
+/// The decimal sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decimal {
+    /// `1,234.5`.
+    Point,
+    /// `1.234,5`.
+    Comma,
+}
+
+/// The order of day and month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DateOrder {
+    /// `31/12/2020`.
+    Day,
+    /// `12/31/2020`.
+    Month,
 }
 
 /// Settings of one column.
@@ -72,9 +117,16 @@ pub enum Treatment {
     /// Kept, even if it looks like an identifier.
     Keep,
     /// One bit per frequent category.
+    #[serde(alias = "categorical")]
     Category,
+    /// Thresholds of numbers.
+    #[serde(alias = "numeric")]
+    Number,
     /// One bit per frequent word.
+    #[serde(alias = "text")]
     Words,
+    /// Thresholds of moments and their parts.
+    Date,
 }
 
 /// The bits of a column of few distinct integers.
@@ -116,6 +168,14 @@ impl Default for EncodeSettings {
             merge_equal: true,
             merge_within: 0.0,
             image: None,
+            drop: Vec::new(),
+            keep: Vec::new(),
+            categorical: Vec::new(),
+            numeric: Vec::new(),
+            text: Vec::new(),
+            date: Vec::new(),
+            decimal: None,
+            date_order: None,
             columns: BTreeMap::new(),
         }
     }
@@ -154,6 +214,12 @@ impl EncodeSettings {
                 check_count(&format!("bits of column \"{name}\""), bits, MOST)?;
             }
         }
+        let mut seen: BTreeMap<&str, Treatment> = BTreeMap::new();
+        for (name, treatment) in self.treatments() {
+            if seen.insert(name, treatment).is_some_and(|before| before != treatment) {
+                return Err(Error::setting(format!("column {} is to be encoded in two ways", quote(name))));
+            }
+        }
         if self.bit_budget == 0 {
             return Err(Error::setting("the bit budget must be at least 1"));
         }
@@ -171,9 +237,31 @@ impl EncodeSettings {
         Ok(())
     }
 
-    /// The settings of one column.
-    pub(super) fn column(&self, name: &str) -> ColumnSettings {
-        self.columns.get(name).cloned().unwrap_or_default()
+    /// The columns that are to be encoded in a certain way, by name.
+    pub fn treatments(&self) -> impl Iterator<Item = (&str, Treatment)> {
+        let lists = [
+            (&self.drop, Treatment::Drop),
+            (&self.keep, Treatment::Keep),
+            (&self.categorical, Treatment::Category),
+            (&self.numeric, Treatment::Number),
+            (&self.text, Treatment::Words),
+            (&self.date, Treatment::Date),
+        ];
+        let listed = lists
+            .into_iter()
+            .flat_map(|(names, treatment)| names.iter().map(move |name| (name.as_str(), treatment)));
+        let single = self.columns.iter().filter_map(|(name, own)| Some((name.as_str(), own.treatment?)));
+        listed.chain(single)
+    }
+
+    /// The settings of each column that has any, in full.
+    pub(super) fn by_column(&self) -> BTreeMap<&str, ColumnSettings> {
+        let mut all: BTreeMap<&str, ColumnSettings> =
+            self.columns.iter().map(|(name, own)| (name.as_str(), own.clone())).collect();
+        for (name, treatment) in self.treatments() {
+            all.entry(name).or_default().treatment = Some(treatment);
+        }
+        all
     }
 }
 

@@ -262,15 +262,15 @@ fn answer(value: Value<'_>, from: Kind, input: &Input, bits: &[BitMeaning], shif
             word | u64::from(meaning.test.holds(value, &input.categories)) << bit
         })
     };
-    Some(match convert(value, from, input.kind)? {
+    Some(match convert(value, from, input)? {
         Converted::Value(value) => ask(value),
         Converted::Text(text) => ask(Value::Text(&text)),
     })
 }
 
 /// A value of one kind of column as the number that a column of another has; `None` when it does not fit.
-pub(super) fn as_number(value: Value<'_>, from: Kind, to: Kind) -> Option<f64> {
-    Some(match convert(value, from, to)? {
+pub(super) fn as_number(value: Value<'_>, from: Kind, input: &Input) -> Option<f64> {
+    Some(match convert(value, from, input)? {
         Converted::Value(Value::Number(number)) => number,
         Converted::Value(Value::Pixel(byte)) => f64::from(byte),
         _ => f64::NAN,
@@ -283,13 +283,17 @@ pub(super) enum Converted<'a> {
 }
 
 /// A value of one kind of column as that of another, for instance a text that a reader took for a number.
-pub(super) fn convert(value: Value<'_>, from: Kind, to: Kind) -> Option<Converted<'_>> {
+pub(super) fn convert<'a>(value: Value<'a>, from: Kind, input: &Input) -> Option<Converted<'a>> {
+    let to = input.kind;
     let byte =
         |number: f64| (number.fract() == 0.0 && (0.0..256.0).contains(&number)).then_some(number as u8);
     let bit = |number: f64| (number == 0.0 || number == 1.0).then_some(Value::Bit(number == 1.0));
     let value = match (to, value) {
         (_, Value::Missing) => value,
         (Kind::Number, Value::Number(_)) if from == Kind::Number => value,
+        (Kind::Number | Kind::Date, Value::Text(text)) if input.written.is_some() => {
+            Value::Number(input.written?.parse(text)?)
+        }
         (Kind::Number, Value::Text(text)) => {
             Value::Number(text.trim().parse().ok().filter(|number: &f64| !number.is_nan())?)
         }

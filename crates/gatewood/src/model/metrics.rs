@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Prediction;
+use crate::text::quote;
 use crate::{Error, Result};
 
 /// How predictions compare with the true classes.
@@ -24,6 +25,8 @@ pub struct Metrics {
     pub accuracy: f64,
     /// The share of rows that were wrong.
     pub error: f64,
+    /// The share of rows that are wrong when every row is said to be of the most frequent class.
+    pub baseline_error: f64,
     /// The mean over the classes that occur of the share of their rows that were right.
     pub balanced_accuracy: f64,
     /// For two classes, the F1 score of class 1; for more, the mean of the F1 scores of all classes that occur.
@@ -32,6 +35,9 @@ pub struct Metrics {
     /// against the rest. Absent when only one class occurs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
+    /// The mean over the rows of minus the logarithm of the probability of their class, where there are probabilities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
 }
 
 impl Metrics {
@@ -53,7 +59,27 @@ impl Metrics {
                 (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64)
             };
         }
+        metrics.log_loss = log_loss(truth, prediction);
         Ok(metrics)
+    }
+
+    /// A sentence for the user where the model is no better than saying the most frequent class of every row.
+    ///
+    /// ```
+    /// use gatewood::model::Metrics;
+    /// let names = ["no".to_owned(), "yes".to_owned()];
+    /// let metrics = Metrics::of_classes(2, &[0, 0, 0, 1], &[0, 0, 0, 0])?;
+    /// assert_eq!(metrics.remark(&names).unwrap(), "no better than saying \"no\" of every row");
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    pub fn remark(&self, classes: &[String]) -> Option<String> {
+        let rows = |class: usize| self.confusion[class].iter().sum::<u64>();
+        let most = (0..self.confusion.len()).max_by_key(|&class| (rows(class), std::cmp::Reverse(class)))?;
+        // Rows of one class alone say nothing about it.
+        if self.baseline_error == 0.0 || self.error < self.baseline_error {
+            return None;
+        }
+        Some(format!("no better than saying {} of every row", quote(classes.get(most)?)))
     }
 
     /// Compares predicted with true classes, without margins.
@@ -98,10 +124,24 @@ impl Metrics {
             error: (rows as u64 - right) as f64 / rows as f64,
             balanced_accuracy: mean(&recalls),
             f1: mean(&scores),
+            baseline_error: (rows as u64 - (0..classes).map(of_class).max().unwrap_or(0)) as f64
+                / rows as f64,
             auc: None,
+            log_loss: None,
             confusion,
         })
     }
+}
+
+/// The mean of minus the logarithm of the probability of the true class.
+fn log_loss(truth: &[u32], prediction: &Prediction) -> Option<f64> {
+    let mut sum = 0.0;
+    for (row, &class) in truth.iter().enumerate() {
+        let probability = *prediction.probabilities(row)?.get(class as usize)?;
+        // No probability is quite zero.
+        sum -= libm::log(probability.max(1e-15));
+    }
+    Some(sum / truth.len() as f64)
 }
 
 /// The chance that a row that is `yes` has a larger margin than one that is not, equal margins counting half.
@@ -139,6 +179,19 @@ mod tests {
         assert!((metrics.f1 - (2.0 / 3.0 + 0.8) / 3.0).abs() < 1e-15);
         let two = Metrics::of_classes(2, &[0, 1, 1, 1], &[1, 1, 1, 0]).unwrap();
         assert!((two.f1 - 4.0 / 6.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_model_that_says_one_class_is_told_of() {
+        let names = ["no", "yes"].map(str::to_owned);
+        let rare = |said: &[u32]| Metrics::of_classes(2, &[0, 0, 0, 0, 0, 0, 0, 0, 1, 1], said).unwrap();
+        let always = rare(&[0; 10]);
+        assert_eq!((always.error, always.baseline_error), (0.2, 0.2));
+        assert!(always.remark(&names).is_some());
+        assert!(rare(&[1, 1, 0, 0, 0, 0, 0, 0, 1, 1]).remark(&names).is_some());
+        assert_eq!(rare(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 1]).remark(&names), None);
+        let one_class = Metrics::of_classes(2, &[1, 1], &[1, 0]).unwrap();
+        assert_eq!((one_class.baseline_error, one_class.remark(&names)), (0.0, None));
     }
 
     #[test]

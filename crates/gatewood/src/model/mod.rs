@@ -14,6 +14,7 @@ mod atomic;
 mod augment;
 mod class_weight;
 mod cross_validate;
+mod digest;
 mod file;
 mod file_patterns;
 mod importance;
@@ -36,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bits::BitView;
 use crate::circuit::{Grove, Literal, Tree};
-use crate::encode::{Encoder, Table};
+use crate::encode::{Encoder, Labels, Table};
 use crate::{Error, Result};
 
 pub use atomic::{AtomicFile, write_atomically};
@@ -121,6 +122,9 @@ pub struct Provenance {
     pub data: String,
     /// Training rows.
     pub rows: u64,
+    /// A digest of the training rows, which tells whether others were among them; empty in older files.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
 }
 
 /// A trained classifier: takes raw rows, says classes.
@@ -271,6 +275,23 @@ impl Model {
     /// When a column is missing or of the wrong kind.
     pub fn predict(&self, table: &Table, threads: usize) -> Result<Prediction> {
         self.predict_bits(self.encoder.transform_on(table, threads)?.view(), threads)
+    }
+
+    /// The share of the training rows that are among these rows, about; nothing where the model does not know.
+    ///
+    /// The error on rows that a model has learned from says little about other rows.
+    ///
+    /// # Errors
+    /// When a column is missing or of the wrong kind, or there are not as many labels as rows.
+    pub fn training_share(&self, table: &Table, labels: &Labels, threads: usize) -> Result<Option<f64>> {
+        if table.rows() != labels.len() {
+            return Err(Error::data(format!("{} labels for {} rows", labels.len(), table.rows())));
+        }
+        if self.provenance.digest.is_empty() {
+            return Ok(None);
+        }
+        let bits = self.encoder.transform_on(table, threads)?;
+        Ok(digest::share_among(&self.provenance.digest, bits.view(), labels.codes()))
     }
 
     /// What the model says of rows that are bits already.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::augment::Augmented;
+use super::digest::digest;
 use super::patterns::fit_with_patterns;
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings};
@@ -76,6 +77,8 @@ impl Trained {
     pub fn report(&self) -> serde_json::Value {
         serde_json::json!({
             "encoding": self.encoding,
+            "columns_left_out": self.encoding.as_ref().map(EncodeReport::columns_left_out),
+            "notes": self.encoding.as_ref().map(EncodeReport::notes),
             "encode_seconds": self.encode_time.as_secs_f64(),
             "learn_seconds": self.learn_time.as_secs_f64(),
             "grove": self.grove,
@@ -185,6 +188,7 @@ pub(super) fn learn(
             program: concat!("gatewood ", env!("CARGO_PKG_VERSION")).into(),
             data: training.data.into(),
             rows: originals as u64,
+            digest: digest(bits.view(), &labels.codes()[..originals]),
         });
     Ok(Trained { model, encoding, encode_time, learn_time, grove: report })
 }
