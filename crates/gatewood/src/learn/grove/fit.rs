@@ -56,6 +56,10 @@ pub struct GroveFit {
     pub rounds: usize,
 }
 
+/// Rounds after which two shapes are compared: on a million rows of a smooth function 0.249 against 0.255, on Covertype
+/// 0.27 against 0.44.
+const SHAPE_ROUNDS: usize = 10;
+
 /// What all fits to the same rows share.
 pub(super) struct Setup<'a, E> {
     pub(super) engine: &'a E,
@@ -110,6 +114,30 @@ impl<'a, E: Engine> Setup<'a, E> {
         self.objective = (self.make)(self.unit);
         self.bias = self.objective.bias(&self.engine.totals(&*self.objective)?)?;
         Ok(())
+    }
+
+    /// Of two plans, that whose first rounds leave the smaller loss on held-out rows.
+    pub(super) fn better_shape(
+        &mut self,
+        plan: GrovePlan,
+        other: GrovePlan,
+        tracker: &Tracker<'_>,
+    ) -> Result<GrovePlan> {
+        let held_out = held_out_part(self, &plan)?;
+        let mut losses = [0.0; 2];
+        for (plan, loss) in [&plan, &other].into_iter().zip(&mut losses) {
+            self.rebase(plan)?;
+            let grower = self.grower(plan.clone());
+            let mut growing = self.begin(&grower, Some(&held_out))?;
+            for round in 0..SHAPE_ROUNDS {
+                grower.round(round, &mut growing, usize::MAX)?;
+                tracker.check()?;
+            }
+            *loss = calibrate(self.engine, &growing.rows, Some(&held_out), 1.0)?.loss;
+        }
+        let better = if losses[1] < losses[0] { other } else { plan };
+        self.rebase(&better)?;
+        Ok(better)
     }
 
     pub(super) fn objective(&self) -> &dyn Objective {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PARTS;
 use crate::circuit::MAX_ARITY;
-use crate::learn::defaults::{case_of, sample_rows};
+use crate::learn::defaults::{Defaults, case_of, sample_rows};
 use crate::learn::patterns::{Augment, PatternSettings};
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
@@ -172,10 +172,24 @@ impl GroveSettings {
     /// # Errors
     /// Names the setting that is out of range.
     pub fn resolve(&self, data: &Profile) -> Result<GrovePlan> {
+        self.resolve_with(data, &case_of(data).defaults)
+    }
+
+    /// The plan of another shape that data of this kind may want, where the shape and the rounds are left open.
+    pub(super) fn other_shape(&self, data: &Profile) -> Result<Option<GrovePlan>> {
+        let open = self.arity.is_none() && self.root_arity.is_none() && self.depth.is_none();
+        match &case_of(data).other {
+            Some(other) if open && self.rounds.is_none() && self.time_limit.is_none() => {
+                self.resolve_with(data, other).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn resolve_with(&self, data: &Profile, defaults: &Defaults) -> Result<GrovePlan> {
         let Profile { rows, classes, .. } = *data;
         let two = classes == 2;
         let case = case_of(data);
-        let defaults = &case.defaults;
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
         let few_gates =
             two && data.kind == DataKind::Image && self.max_gates.is_some_and(|most| most < FEW_GATES);

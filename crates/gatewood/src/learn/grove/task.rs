@@ -10,7 +10,7 @@ use crate::bits::kernels::Kernels;
 use crate::circuit::{CHUNK_ROWS, Grove, Span, Wide};
 use crate::learn::engine::{ColumnOrder, CpuEngine};
 use crate::learn::objective::{MakeObjective, Objective, WEIGHT_ONE, for_classes};
-use crate::learn::{Observer, Profile};
+use crate::learn::{Observer, Profile, Tracker};
 use crate::pool::in_wakeful_pool;
 use crate::{Error, Result};
 
@@ -118,7 +118,7 @@ pub fn fit_grove_for(
     let margins = objective.margins();
     let side_by_side = (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
     let most = side_by_side.max(train.targets.len().div_ceil(CHUNK_ROWS));
-    in_wakeful_pool(settings.threads, most, || {
+    in_wakeful_pool(settings.threads, most, move || {
         let spans = candidates(train.bits, task.spans.clone(), *start);
         let order = ColumnOrder::new(train.bits.columns() + spans.len(), plan.seed);
         let weights = row_weights(train, &settings.class_weights)?;
@@ -132,6 +132,13 @@ pub fn fit_grove_for(
             spans: &spans,
         };
         let mut setup = Setup::new(place, make, *start, &plan)?;
+        if let Some(other) = settings.other_shape(&task.profile)?
+            && plan.validation_fraction > 0.0
+            && start.is_none()
+        {
+            let tracker = Tracker::new(observer, 1);
+            plan = setup.better_shape(plan, other, &tracker)?;
+        }
         learn_grove(&mut setup, held.as_ref(), plan, only_time, clock, observer)
     })
 }
