@@ -94,16 +94,27 @@ pub(crate) fn random_patterns(seed: u64, inputs: usize) -> PatternLayer {
 
 /// A random grove of trees of one or two levels, over inputs and a few spans and patterns, whose votes are at most `votes` from zero.
 pub(crate) fn random_grove(seed: u64, inputs: usize, classes: usize, trees: usize, votes: i32) -> Grove {
+    let features = (inputs, random_spans(seed, inputs), random_patterns(seed, inputs));
+    random_grove_over(seed, features, classes, trees, votes)
+}
+
+/// As [`random_grove`], without patterns.
+pub(crate) fn random_span_grove(seed: u64, inputs: usize, classes: usize, trees: usize, votes: i32) -> Grove {
+    let features = (inputs, random_spans(seed, inputs), PatternLayer::default());
+    random_grove_over(seed, features, classes, trees, votes)
+}
+
+/// Up to three random spans.
+fn random_spans(seed: u64, inputs: usize) -> Vec<Span> {
     let mut rng = generator(!seed);
     let spans = if inputs < 2 { 0 } else { below(&mut rng, 4) };
-    let spans = (0..spans)
+    (0..spans)
         .map(|_| {
             let first = below(&mut rng, inputs - 1);
             let more = 1 + below(&mut rng, (inputs - 1 - first).min(7));
             Span::new(below(&mut rng, 2) == 1, (first as u32..=(first + more) as u32).collect()).unwrap()
         })
-        .collect();
-    random_grove_over(seed, (inputs, spans, random_patterns(seed, inputs)), classes, trees, votes)
+        .collect()
 }
 
 /// As [`random_grove`], over these inputs, spans and patterns.

@@ -495,7 +495,7 @@ fn change_of(votes: &[i32], player: usize, weights: &[i64]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::circuit::testing::{below, generator, random_grove};
+    use crate::circuit::testing::{below, generator, random_span_grove};
     use crate::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
 
     /// The definition: every subset of the columns, for every background row, in fractions of `columns!`.
@@ -572,7 +572,7 @@ mod tests {
     fn values_equal_brute_force_over_all_subsets() {
         for seed in 0..12 {
             let classes = 2 + seed as usize % 3;
-            let grove = random_grove(seed, 7, classes, 9, 30);
+            let grove = random_span_grove(seed, 7, classes, 9, 30);
             let names = (0..classes).map(|class| format!("c{class}")).collect();
             let model = Model::new(Encoder::identity(7), Circuit::Grove(grove), names).unwrap();
             let (rows, background) = (random_bits(seed, 9, 7), random_bits(!seed, 5, 7));
@@ -600,7 +600,7 @@ mod tests {
             groups[encoder.inputs()[meaning.column as usize].position].push(bit);
         }
         assert_eq!(groups[1], Vec::<usize>::new(), "a constant column has no bits");
-        let grove = random_grove(3, encoder.bits(), 2, 12, 40);
+        let grove = random_span_grove(3, encoder.bits(), 2, 12, 40);
         let model = Model::new(encoder, Circuit::Grove(grove), vec!["no".into(), "yes".into()]).unwrap();
         let first = table.select_rows(&(0..12).collect::<Vec<_>>()).unwrap();
         let background = table.select_rows(&(12..60).collect::<Vec<_>>()).unwrap();
@@ -652,7 +652,7 @@ mod tests {
         let model = Model::new(Encoder::identity(2), Circuit::Tree(tree), names.clone()).unwrap();
         let rows = BitMatrix::from_bools(2, &[true, true]).unwrap();
         assert!(contributions(&model, Rows::Bits(rows.view()), Rows::Bits(rows.view()), 1).is_err());
-        let grove = random_grove(1, 2, 2, 3, 5);
+        let grove = random_span_grove(1, 2, 2, 3, 5);
         let model = Model::new(Encoder::identity(2), Circuit::Grove(grove), names).unwrap();
         let none = BitMatrix::zeros(0, 2).unwrap();
         assert!(contributions(&model, Rows::Bits(rows.view()), Rows::Bits(none.view()), 1).is_err());

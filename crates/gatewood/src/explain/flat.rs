@@ -173,12 +173,12 @@ fn look_up(words: &[u64], reads: &[usize], values: &[u64], scratch: &mut Vec<u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::circuit::testing::random_grove;
+    use crate::circuit::testing::random_span_grove;
 
     #[test]
     fn a_flat_tree_has_the_address_of_the_tree() {
         for seed in 0..30 {
-            let grove = random_grove(seed, 9, 2 + seed as usize % 3, 6, 20);
+            let grove = random_span_grove(seed, 9, 2 + seed as usize % 3, 6, 20);
             for tree in grove.trees() {
                 let flat = Flat::new(&grove, tree);
                 let addresses = flat.addresses();

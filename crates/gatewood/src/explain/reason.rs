@@ -173,7 +173,7 @@ impl Explainer<'_> {
 mod tests {
     use super::*;
     use crate::bits::BitMatrix;
-    use crate::circuit::testing::{below, generator, random_grove, random_tree};
+    use crate::circuit::testing::{below, generator, random_span_grove, random_tree};
     use crate::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
     use crate::model::{Circuit, Model, Rows};
 
@@ -259,7 +259,7 @@ mod tests {
     fn reasons_of_groves_of_bits_are_sufficient_and_minimal() {
         for seed in 0..20 {
             let classes = 2 + seed as usize % 3;
-            let grove = random_grove(seed, 8, classes, 10, 20);
+            let grove = random_span_grove(seed, 8, classes, 10, 20);
             let model = Model::new(Encoder::identity(8), Circuit::Grove(grove), names(classes)).unwrap();
             check(&model, Rows::Bits(random_bits(seed, 6, 8).view()));
         }
@@ -295,7 +295,7 @@ mod tests {
             .unwrap();
             let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
             let classes = 2 + seed as usize % 2;
-            let grove = random_grove(seed, encoder.bits(), classes, 8, 20);
+            let grove = random_span_grove(seed, encoder.bits(), classes, 8, 20);
             let model = Model::new(encoder, Circuit::Grove(grove), names(classes)).unwrap();
             let few = table.select_rows(&[0, 1, 2, 3, 4]).unwrap();
             check(&model, Rows::Raw(few.view()));
