@@ -332,7 +332,7 @@ fn very_many_columns_take_little_more_than_their_text() {
     let output = Command::new("sh")
         .current_dir(folder)
         .env("GATEWOOD", env!("CARGO_BIN_EXE_gatewood"))
-        .args(["-c", "ulimit -v 280000; exec $GATEWOOD data info wide.csv --json"])
+        .args(["-c", "ulimit -v 380000; exec $GATEWOOD data info wide.csv --json"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));

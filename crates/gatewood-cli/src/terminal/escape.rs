@@ -33,10 +33,9 @@ impl<W: Write> Write for Harmless<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.rest.extend_from_slice(bytes);
         // At most three bytes at the end are a character cut short; anything else that is no text is shown as such.
-        let whole = match std::str::from_utf8(&self.rest) {
-            Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            _ => self.rest.len(),
-        };
+        let is_cut = |end: &&[u8]| matches!(std::str::from_utf8(end), Err(error) if error.error_len().is_none() && error.valid_up_to() == 0);
+        let ends = (1..=self.rest.len().min(3)).map(|length| &self.rest[self.rest.len() - length..]);
+        let whole = self.rest.len() - ends.rev().find(is_cut).map_or(0, <[u8]>::len);
         let end = self.rest.split_off(whole);
         let text = std::mem::replace(&mut self.rest, end);
         self.to.write_all(printable(&String::from_utf8_lossy(&text)).as_bytes())?;

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// What people type, and what it is called here.
-const NAMES: [(&str, &str); 34] = [
+const NAMES: [(&str, &str); 33] = [
     ("epochs", "--rounds"),
     ("iterations", "--rounds"),
     ("num-iterations", "--rounds"),
@@ -27,7 +27,6 @@ const NAMES: [(&str, &str); 34] = [
     ("target", "--label"),
     ("label-column", "--label"),
     ("test-size", "--holdout"),
-    ("validation-fraction", "--holdout"),
     ("test-fraction", "--holdout"),
     ("cross-validation", "--cv"),
     ("n-splits", "--cv"),
