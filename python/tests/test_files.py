@@ -137,7 +137,7 @@ def command() -> Path | None:
 def test_python_and_the_command_write_the_same_file(model, tmp_path):
     kind, model = model._kind, clone(model).set_params(random_state=5)
     chosen = {name: value for name, value in model.get_params().items() if value and name != "random_state"}
-    options = [f"--{name.replace('_', '-')}={value}" for name, value in chosen.items()]
+    options = [f"--{name.replace('n_estimators', 'rounds').replace('_', '-')}={value}" for name, value in chosen.items()]
 
     def train(data: str) -> bytes:
         path = tmp_path / "command.gw"

@@ -292,8 +292,8 @@ def test_labels_of_odd_types_are_read_or_refused(grove):
         grove.fit(X, pd.Series([1, None] * 100, dtype="Int64"))
 
 
-@pytest.mark.parametrize("eval_set", [[], "X", [1], [((), ()), ((), ())]])
-def test_validation_rows_are_one_pair(grove, eval_set):
+@pytest.mark.parametrize("eval_set", [[], "X", [1], [((), (), ())]])
+def test_validation_rows_are_pairs(grove, eval_set):
     X, y = spoiled()
-    with pytest.raises(ValueError, match="eval_set must be one pair"):
+    with pytest.raises(ValueError, match="eval_set must be pairs"):
         grove.fit(X, y, eval_set=X if eval_set == "X" else eval_set)

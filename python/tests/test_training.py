@@ -26,6 +26,8 @@ def test_every_setting_of_the_library_is_a_parameter():
         settings = json.loads(_core.default_settings(make._kind))
         del settings["model"]
         expected = {names.get(name, name) for name in settings} | {"n_jobs", "verbose"}
+        # Written down only where it is chosen.
+        expected |= {"augment"} if make is GatewoodClassifier else set()
         assert set(make().get_params()) == expected
 
 

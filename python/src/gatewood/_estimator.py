@@ -334,6 +334,10 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             raise ValueError(f"the file holds a {summary['model']}, not a {cls._kind}: use gatewood.load")
         settings = summary["settings"] or {}
         settings = {_PARAMETERS.get(name, name): value for name, value in settings.items()}
+        # Of the encoder's settings, those that were chosen: one for pixels would say that rows are images.
+        usual = json.loads(_core.default_settings(cls._kind))["encode"]
+        chosen = {name: value for name, value in (settings.get("encode") or {}).items() if usual.get(name) != value}
+        settings["encode"] = chosen or None
         known = cls._get_param_names()
         estimator = cls(**{name: settings[name] for name in known if settings.get(name) is not None})
         if "seed" in settings:
