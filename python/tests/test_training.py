@@ -198,7 +198,7 @@ def test_columns_are_what_is_said_and_what_is_left_out_is_told():
             "key": [f"k{row:03}" for row in range(rows)],
             "same": 1.0,
             "zip": np.arange(rows) % 3 * 1000,
-            "price": [f"{row},5" for row in range(rows)],
+            "price": [f"{row * 37 % rows},5" for row in range(rows)],
         }
     )
     y = np.where(np.arange(rows) > 100, "late", "early")
