@@ -28,6 +28,9 @@ const BETTER: (f64, f64) = (0.001, 0.0002);
 const EVERY: usize = 5;
 const SPREAD: usize = 20;
 
+/// A round, and what held-out rows say of it.
+pub(super) type Judged = (usize, Calibrated);
+
 /// What held-out rows call for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chosen {
@@ -54,7 +57,7 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
 ) -> Result<(Chosen, T)> {
     let parts = &parts(setup, plan.seed)?;
-    let judged: &Vec<OnceLock<Result<Vec<Calibrated>>>> = &vec![OnceLock::new(); plan.cv_folds];
+    let judged: &Vec<OnceLock<Result<Vec<Judged>>>> = &vec![OnceLock::new(); plan.cv_folds];
     let (chosen, mut grown) = (&OnceLock::new(), None);
     let threads = rayon::current_num_threads();
     let turns = (plan.cv_folds + 1).div_ceil(threads);
@@ -64,7 +67,7 @@ pub(super) fn choose_while<E: Engine, T: Send>(
             scope.spawn_fifo(move |_| {
                 this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, clock, tracker));
                 let all = judged.iter().map(|judged| judged.get()?.as_ref().ok());
-                if let Some(folds) = all.collect::<Option<Vec<&Vec<Calibrated>>>>() {
+                if let Some(folds) = all.collect::<Option<Vec<&Vec<Judged>>>>() {
                     chosen.get_or_init(|| least_loss(&folds, plan));
                 }
             });
@@ -84,24 +87,25 @@ pub(super) fn choose_while<E: Engine, T: Send>(
 const FLAT: (f64, f64) = (0.01, 0.0005);
 
 /// The rounds at which the loss of all folds is least, or the last at which it is flat.
-fn least_loss(folds: &[&Vec<Calibrated>], plan: &GrovePlan) -> Chosen {
+fn least_loss(folds: &[&Vec<Judged>], plan: &GrovePlan) -> Chosen {
     let longest = folds.iter().map(|judged| judged.len()).max().unwrap_or(0);
     let mean = |judging: usize| {
         // A fold that ended early stays where it was.
-        let at = |judged: &&Vec<Calibrated>| judged[judging.min(judged.len() - 1)];
-        let sum = |of: fn(Calibrated) -> f64| folds.iter().map(at).map(of).sum::<f64>() / folds.len() as f64;
-        Calibrated { loss: sum(|judged| judged.loss), factor: sum(|judged| judged.factor) }
+        let at = |judged: &&Vec<Judged>| judged[judging.min(judged.len() - 1)];
+        let sum = |of: fn(Judged) -> f64| folds.iter().map(at).map(of).sum::<f64>() / folds.len() as f64;
+        let round = folds.iter().map(at).map(|judged| judged.0).max().unwrap_or(1);
+        (round, Calibrated { loss: sum(|judged| judged.1.loss), factor: sum(|judged| judged.1.factor) })
     };
-    let judged: Vec<(usize, Calibrated)> = judgings().take(longest).zip((0..longest).map(mean)).collect();
+    let judged: Vec<Judged> = (0..longest).map(mean).collect();
     let (rounds, Calibrated { factor, loss }) =
         best_of(&judged, plan).unwrap_or((1, Calibrated { loss: f64::INFINITY, factor: 1.0 }));
-    // The folds learn from all parts but one; all rows bear so many rounds more.
-    let rounds = rounds * PARTS as usize / (PARTS as usize - 1);
-    Chosen { rounds: rounds.min(plan.rounds), factor, loss }
+    // The folds learn from all parts but one; all rows bear so many rounds more, where rounds are not fixed.
+    let more = if plan.keep_flat_rounds { rounds } else { rounds * PARTS as usize / (PARTS as usize - 1) };
+    Chosen { rounds: more.min(plan.rounds), factor, loss }
 }
 
 /// Of rounds that were judged, that with the least loss, or the last one that is flat where the plan keeps those.
-pub(super) fn best_of(judged: &[(usize, Calibrated)], plan: &GrovePlan) -> Option<(usize, Calibrated)> {
+pub(super) fn best_of(judged: &[Judged], plan: &GrovePlan) -> Option<Judged> {
     let least = judged.iter().map(|(_, judged)| judged.loss).fold(f64::INFINITY, f64::min);
     let mut best = None;
     for &(round, now) in judged {
@@ -168,7 +172,7 @@ fn judge_fold<E: Engine>(
     fold: u32,
     clock: Clock,
     tracker: &Tracker<'_>,
-) -> Result<Vec<Calibrated>> {
+) -> Result<Vec<Judged>> {
     let grower = setup.grower(plan);
     let held_out = held_out(parts, fold);
     let mut growing = setup.begin(&grower, Some(&held_out))?;
@@ -187,7 +191,7 @@ fn judge_fold<E: Engine>(
         if judgings.next_if_eq(&round).is_some() || done {
             let now = calibrate(setup.engine, &growing.rows, Some(&held_out), factor)?;
             factor = now.factor;
-            judged.push(now);
+            judged.push((round, now));
             if is_better(now.loss, best.0) {
                 best = (now.loss, round);
             }

@@ -414,8 +414,9 @@ fn grow<E: Engine>(
                 growth.best = Some(round);
             }
         }
-        let rounds = match chosen.and_then(OnceLock::get) {
-            Some(chosen) => chosen.rounds,
+        // Where folds choose, the rounds are theirs alone: how far they are by now is a matter of luck.
+        let rounds = match chosen.map(OnceLock::get) {
+            Some(chosen) => chosen.map_or(plan.rounds, |chosen| chosen.rounds),
             None if growing.easy == Some(true) => plan.easy_rounds,
             None => plan.rounds,
         };

@@ -16,7 +16,7 @@ pub enum Augment {
     Mirror,
 }
 
-/// How patterns are drawn. What is left at `None` is chosen by [`PatternSettings::resolve`].
+/// How patterns are drawn. What is left at `None` is chosen by what the images are like.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PatternSettings {
