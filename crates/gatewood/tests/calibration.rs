@@ -74,6 +74,11 @@ fn noisy_images_are_calibrated() {
     let (loss, off) = judge(&trained, &new);
     // Noise alone makes 0.377.
     assert!(off < 0.08 && loss < 0.43, "off by {off}, a loss of {loss}");
+    // A fold learns beside the grove: neither depends on which of them is ahead.
+    for threads in [1, 3] {
+        settings.learn.set_threads(threads);
+        assert_eq!(learn(&known, &settings).model.circuit(), trained.model.circuit());
+    }
     // Rounds that are given are not judged by held-out rows: they are far too sure.
     settings.learn = LearnSettings::Grove(GroveSettings { rounds: Some(250), ..GroveSettings::default() });
     let sure = judge(&learn(&known, &settings), &new);
