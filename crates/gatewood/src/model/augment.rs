@@ -20,7 +20,7 @@ enum Owned {
 
 impl Augmented {
     /// # Errors
-    /// When the rows are no images, or the memory is not to be had.
+    /// When the rows are no images, or memory runs out.
     pub(super) fn new(
         train: &LabelledRows<'_>,
         image: Option<ImageShape>,

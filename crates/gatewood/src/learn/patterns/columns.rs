@@ -90,7 +90,7 @@ impl PatternColumns {
     /// Draws patterns from training images, for trees over the bits of an encoder.
     ///
     /// # Errors
-    /// When the rows are no such images, or the memory is not to be had.
+    /// When the rows are no such images, or memory runs out.
     pub(crate) fn draw(
         encoder: &Encoder,
         rows: ImageRows<'_>,
@@ -175,7 +175,7 @@ impl PatternColumns {
     /// The bits of rows, and the columns of all patterns after them.
     ///
     /// # Errors
-    /// When the memory is not to be had.
+    /// When memory runs out.
     pub(crate) fn beside(&self, bits: BitView<'_>, rows: ImageRows<'_>, threads: usize) -> Result<BitMatrix> {
         let inputs = bits.columns();
         let mut all = BitMatrix::zeros(bits.rows(), inputs + self.columns())?;
