@@ -1,8 +1,9 @@
 //! What every model that loads must do.
 
 use gatewood::circuit::{Equivalence, Netlist, prove_equal_within};
+use gatewood::explain::{Explainer, Proof, Turning, contributions};
 use gatewood::export::{self, Format, ModelOptions, netlist_of, test_rows, write_model};
-use gatewood::model::Model;
+use gatewood::model::{Model, Rows};
 use gatewood_data::read::{ReadOptions, read_rows_from};
 
 /// Magic, version and length of the header.
@@ -13,6 +14,8 @@ const MOST_GATES: usize = 3_000;
 /// Columns with more than this are not written out as text.
 const MOST_COLUMNS: usize = 300;
 const ROWS: usize = 128;
+/// What an explanation or a proof may take, in seconds.
+const PATIENCE: f64 = 0.1;
 
 /// A model file with the length of its header and its checksum put right, so that changes get past both.
 pub fn repaired(data: &[u8]) -> Vec<u8> {
@@ -32,7 +35,7 @@ pub fn repaired(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Describes, runs, exports and proves a model. Errors are allowed; a panic or a disagreement is not.
+/// Describes, runs, explains, exports and proves a model. Errors are allowed; a panic or a disagreement is not.
 pub fn check(model: &Model) {
     let circuit = model.circuit();
     drop((model.importance(), circuit.depth(), model.classes(), model.label()));
@@ -85,5 +88,36 @@ fn predict_text(model: &Model) {
     let options = ReadOptions { header: Some(true), ..ReadOptions::for_encoder(encoder) };
     if let Ok(rows) = read_rows_from(&mut text.as_bytes(), "rows.csv", &options) {
         drop(model.predict(&rows.table, 1));
+        explain(model, Rows::Raw(rows.table.view()));
+    }
+}
+
+/// Explains the first rows and asks for a proof: what is called sufficient is, what is called a change of class is one.
+fn explain(model: &Model, rows: Rows<'_>) {
+    if model.circuit().gates() > MOST_GATES {
+        return;
+    }
+    drop(contributions(model, rows, rows, 1));
+    let Ok(explainer) = Explainer::new(model) else { return };
+    for index in 0..rows.len().min(2) {
+        let Ok(row) = explainer.row(rows, index) else { continue };
+        let reason = explainer.reason(&row, Some(PATIENCE));
+        let others = explainer.completions(&reason, ROWS, 1).expect("a small matrix");
+        let classes = model.predict_bits(others.view(), 1).expect("rows of the right width");
+        let is_kept = |&class: &u32| class as usize == reason.class();
+        assert!(classes.classes().iter().all(is_kept), "a row that meets the reason has another class");
+        if let Turning::By(change) = explainer.counterfactual(&row, &[], Some(PATIENCE)) {
+            let table = explainer.table(&[change.values()]).expect("a value for each column");
+            let found = model.predict(&table, 1).expect("a row of the model's own values");
+            assert_eq!(found.classes()[0] as usize, change.class(), "the changed row has another class");
+            assert_ne!(change.class(), explainer.class(&row), "the change turns nothing");
+        }
+    }
+    for input in model.encoder().inputs().iter().take(2) {
+        let name = format!("{:?}", input.name);
+        let Ok(property) = explainer.property(&format!("independent of {name}")) else { continue };
+        if let Ok(Proof::False(rows)) = explainer.prove(&property, Some(PATIENCE)) {
+            assert_ne!(rows[0].class, rows[1].class, "both rows of a counterexample have the same class");
+        }
     }
 }

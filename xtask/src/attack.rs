@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz` and `cargo xtask kills`: attacks that take longer than the tests.
+//! `cargo xtask fuzz`, `kills` and `flips`: attacks that take longer than the tests.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -126,13 +126,25 @@ fn guided(names: &[String], minutes: f64) -> Result<bool> {
 
 /// Kills the command many times while it writes. Says whether every file was whole and nothing was left behind.
 pub fn kills(count: &str) -> Result<bool> {
-    let count: u32 = count.parse().context("the number of kills is a whole number")?;
-    let name = "killed_processes_leave_whole_files_and_nothing_else";
+    let test = ["--test", "safety", "killed_processes_leave_whole_files_and_nothing_else"];
+    repeat(count, "GATEWOOD_KILLS", &test)
+}
+
+/// Flips one bit of a gate in many random circuits. Says whether each was rightly called equal or different.
+pub fn flips(count: &str) -> Result<bool> {
+    repeat(count, "GATEWOOD_FLIPS", &["--lib", "a_flipped_bit_is_noticed_where_it_matters"])
+}
+
+/// Runs a test with the number of its repetitions in a variable.
+fn repeat(count: &str, variable: &str, test: &[&str]) -> Result<bool> {
+    let count: u32 = count.parse().context("how often is a whole number")?;
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .arg("test")
         .args(LEAN)
-        .args(["--workspace", "--test", "safety", name, "--", "--nocapture"])
-        .env("GATEWOOD_KILLS", count.to_string())
+        .arg("--workspace")
+        .args(test)
+        .args(["--", "--nocapture"])
+        .env(variable, count.to_string())
         .current_dir(root())
         .status()?;
     Ok(status.success())

@@ -29,6 +29,7 @@ const USAGE: &str =
        cargo xtask fuzz [TARGET…] [--minutes N] [--seed S] [--libfuzzer]
                                   run the fuzz targets, each for so long (1 minute), two at a time
        cargo xtask kills N        kill the command N times while it writes, and look at what is left
+       cargo xtask flips N        flip a bit of a gate in N random circuits, and see whether the prover notices
        cargo xtask speed [COMMIT|PROGRAM [COMMIT|PROGRAM]]
                                   count the instructions of common commands, beside those of another commit
        cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
@@ -68,6 +69,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         }
         ["fuzz", arguments @ ..] => attack::fuzz(arguments),
         ["kills", count] => attack::kills(count),
+        ["flips", count] => attack::flips(count),
         ["speed", arguments @ ..] => speed::run(arguments),
         ["compare", arguments @ ..] => compare::run(arguments),
         ["make-mnist35", folder] => {
