@@ -8,7 +8,7 @@ use crate::read::{
 };
 use crate::spec::Options;
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
-use gatewood::encode::{Column, EncodeSettings, Kind, Labels, Table, Texts, Value};
+use gatewood::encode::{Column, EncodeSettings, Kind, LabelKind, Labels, Table, Texts, Value};
 use gatewood::text::{quote, short};
 use gatewood::{Error, Result};
 
@@ -23,6 +23,8 @@ pub struct LoadOptions {
     pub weight: Option<String>,
     /// The label's name in the rows a model was learned from. Files that set their label apart need not use it.
     pub usual_label: Option<String>,
+    /// Whether the label is taken for classes or for values.
+    pub label_kind: LabelKind,
     /// How to read a file.
     pub read: ReadOptions,
 }
@@ -51,15 +53,21 @@ const LABEL_NAMES: [&str; 6] = ["label", "target", "class", "y", "labels", "outc
 /// When the rows cannot be had or the label is not one of classes.
 pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
     if let Source::Named(name) = &spec.source {
+        if options.label_kind == LabelKind::Values {
+            return Err(Error::setting(format!("{}: a named set has classes, not values", spec.text)));
+        }
         return load_named(name, &spec.options, &options.folders);
     }
     let rows = load_file(spec, options, true)?;
     let Some((name, label)) = rows.label else {
         return Err(Error::data(format!("{}: there is no label to learn", spec.text)));
     };
-    let labels = Labels::from_column(&name, &label).map_err(|error| error.at(&spec.text))?;
-    let encode =
-        if rows.table.bits().is_some() { EncodeSettings::keep_all(1) } else { EncodeSettings::default() };
+    let labels = Labels::of_kind(&name, &label, options.label_kind).map_err(|error| error.at(&spec.text))?;
+    let encode = match labels.values() {
+        _ if rows.table.bits().is_some() => EncodeSettings::keep_all(1),
+        Some(_) => EncodeSettings::for_values(),
+        None => EncodeSettings::default(),
+    };
     Ok(Dataset {
         name: spec.text.clone(),
         train: Split { weights: rows.weights, ..Split::new(rows.table, labels)? },
@@ -76,7 +84,8 @@ pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
     })
 }
 
-/// Loads rows to test a model on: the test rows of a named set, all rows of a file. Their classes are found among the model's.
+/// Loads rows to test a model on: the test rows of a named set, all rows of a file. Their classes are found among the
+/// model's; without classes, labels are values.
 ///
 /// # Errors
 /// When the rows cannot be had, or a class is not among the given ones.
@@ -89,10 +98,19 @@ pub fn load_labelled(spec: &DataSpec, options: &LoadOptions, classes: &[String])
         let Some((name, label)) = rows.label else {
             return Err(Error::data(format!("{}: there is no label to compare with", spec.text)));
         };
-        let labels = Labels::from_column_with(&name, &label, classes.to_vec())
-            .map_err(|error| error.at(&spec.text))?;
+        let labels = match classes {
+            [] => Labels::values_of(&name, &label),
+            classes => Labels::from_column_with(&name, &label, classes.to_vec()),
+        };
+        let labels = labels.map_err(|error| error.at(&spec.text))?;
         return Ok(Split { weights: rows.weights, ..Split::new(rows.table, labels)? });
     };
+    if classes.is_empty() {
+        return Err(Error::data(format!(
+            "{}: a named set has classes, and the model says values",
+            spec.text
+        )));
+    }
     Ok(Split { labels: renumbered(&split.labels, classes)?, ..split })
 }
 

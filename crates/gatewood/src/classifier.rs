@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::encode::{EncodeSettings, ImageShape, Labels, Table};
 use crate::learn::{GroveSettings, Observer, Silent, TreeSettings};
-use crate::model::{LearnSettings, Metrics, Model, Predictor, Rows, TrainSettings, Trained, Training, train};
+use crate::model::{
+    LearnSettings, Metrics, Model, Prediction, Predictor, Rows, TrainSettings, Trained, Training, train,
+};
 use crate::{Error, Result};
 
 /// A trained classifier: takes raw rows, says classes and probabilities.
@@ -151,6 +153,9 @@ impl ClassifierSettings {
     /// # Errors
     /// As [`train`].
     pub fn fit(&self, table: &Table, labels: &Labels) -> Result<Classifier> {
+        if labels.values().is_some() {
+            return Err(Error::setting("a classifier learns classes, and the labels are values: use train"));
+        }
         Ok(Classifier::new(self.fit_rows(&Training::new(Rows::Raw(table.view()), labels), &Silent)?.model)
             .with_threads(self.train.learn.threads()))
     }
@@ -194,12 +199,20 @@ impl Classifier {
         self
     }
 
+    /// What the model says of rows, where it says classes.
+    fn said(&self, table: &Table) -> Result<Prediction> {
+        if self.model().circuit().says_values() {
+            return Err(Error::setting("the model says values, not classes: ask its predictor"));
+        }
+        self.predictor.predict(Rows::Raw(table.view()), self.threads)
+    }
+
     /// The class of each row, by its position in [`Classifier::classes`].
     ///
     /// # Errors
     /// When a column is missing or of the wrong kind.
     pub fn predict(&self, table: &Table) -> Result<Vec<u32>> {
-        Ok(self.predictor.predict(Rows::Raw(table.view()), self.threads)?.into_classes())
+        Ok(self.said(table)?.into_classes())
     }
 
     /// The probability of each class for each row; a single tree is always certain.
@@ -207,7 +220,7 @@ impl Classifier {
     /// # Errors
     /// When a column is missing or of the wrong kind.
     pub fn predict_proba(&self, table: &Table) -> Result<Vec<Vec<f64>>> {
-        let prediction = self.predictor.predict(Rows::Raw(table.view()), self.threads)?;
+        let prediction = self.said(table)?;
         let certain = |class: u32| {
             let mut probabilities = vec![0.0; self.classes().len()];
             probabilities[class as usize] = 1.0;
@@ -224,7 +237,7 @@ impl Classifier {
     /// # Errors
     /// When the rows do not fit the model or the labels.
     pub fn evaluate(&self, table: &Table, labels: &Labels) -> Result<Metrics> {
-        let prediction = self.predictor.predict(Rows::Raw(table.view()), self.threads)?;
+        let prediction = self.said(table)?;
         Metrics::new(self.classes().len(), labels.codes(), &prediction)
     }
 

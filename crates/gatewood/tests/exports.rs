@@ -50,7 +50,10 @@ fn files_say_what_they_are_and_are_proven_as_such() {
                 let file = file(&model, format, &options);
                 let found = verify(&model, &file, format, &VerifyOptions::default()).unwrap();
                 assert!(found.found.is_equal() && found.said_by_header, "{format} {options:?}");
-                assert_eq!(found.interface, Interface { encoder, fraction: 0, all_inputs: false, outputs });
+                assert_eq!(
+                    found.interface,
+                    Interface { encoder, fraction: 0, all_inputs: false, outputs, value: false }
+                );
                 if format == Format::Aiger {
                     continue;
                 }

@@ -147,7 +147,7 @@ fn errors_say_what_is_wrong() {
     newer[8] = 9;
     assert_eq!(
         error(&sealed(newer)),
-        "the file has format version 9, this program knows versions up to 3: update it"
+        "the file has format version 9, this program knows versions up to 4: update it"
     );
     let mut header = bytes.clone();
     header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::sources::{ModelArgs, data_spec};
+use super::values;
 use crate::terminal::{Grid, Terminal, count, print, share};
 use anyhow::Result;
 use gatewood::model::{Metrics, Rows};
@@ -35,6 +36,15 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let started = Instant::now();
     let prediction = predictor.predict(Rows::Raw(rows.table.view()), args.model.threads)?;
     let predict_seconds = started.elapsed().as_secs_f64();
+    if rows.labels.values().is_some() {
+        let metrics = values::metrics(&rows.labels, &prediction)?;
+        if args.json {
+            let mut value = serde_json::to_value(&metrics)?;
+            value["predict_seconds"] = json!(predict_seconds);
+            return print(&format!("{value}\n"));
+        }
+        return print(&values::table(&[("test".into(), &metrics)]));
+    }
     let learned = model.training_share(&rows.table, &rows.labels, args.model.threads)?;
     let learned = learned.filter(|&share| share >= LEARNED_SHARE);
     let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;

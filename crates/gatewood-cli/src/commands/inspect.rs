@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal::{Grid, OutputFile, Usage, count, print, share};
 use anyhow::{Result, bail};
-use gatewood::circuit::{NetlistSize, SimplifySettings};
+use gatewood::circuit::{NetlistSize, Output, SimplifySettings};
 use gatewood::encode::Encoder;
 use gatewood::export::{ModelOptions, heat_map, netlist_of, pattern_picture};
 use gatewood::model::{Circuit, Model};
@@ -99,6 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             value["trees"] = json!(grove.trees().len());
             value["spans"] = json!(grove.spans().len());
             value["patterns"] = json!(grove.patterns().patterns().len());
+            if let Output::Value { offset, scale } = grove.output() {
+                value["value"] = json!({"offset": offset, "scale": scale});
+            }
         }
         if let Some(luts) = &luts {
             value["luts"] = luts.json();
@@ -124,7 +127,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     {
         put("patterns", count(grove.patterns().patterns().len()));
     }
-    put("classes", model.classes().join(", "));
+    match circuit {
+        Circuit::Grove(grove) => match grove.output() {
+            Output::Value { offset, scale } => put("value", format!("{offset} + {scale} * margin")),
+            _ => put("classes", model.classes().join(", ")),
+        },
+        Circuit::Tree(_) => put("classes", model.classes().join(", ")),
+    }
     if let Some(label) = model.label() {
         put("label", label.into());
     }

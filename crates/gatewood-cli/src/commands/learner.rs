@@ -3,7 +3,9 @@
 use crate::terminal::Usage;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
+use gatewood::encode::LabelKind;
 use gatewood::learn::TreeSettings;
+use gatewood::learn::objective::ValueLoss;
 use gatewood::model::{Circuit, LearnSettings, TrainSettings, Trained};
 use serde_json::{Map, Value, json};
 
@@ -35,6 +37,11 @@ pub(crate) struct LearnArgs {
     /// What to learn
     #[arg(long, value_enum, default_value_t = default_kind())]
     pub(crate) model: Kind,
+
+    /// What to learn the label as: classes, or a number by squared error (squared) or Huber's loss (huber)
+    /// [default: squared for a label that looks like a quantity, else classes]
+    #[arg(long, value_name = "OBJECTIVE", value_parser = objective)]
+    objective: Option<Aim>,
 
     /// Inputs of a gate, 1 to 12
     #[arg(long, value_name = "K")]
@@ -162,6 +169,20 @@ fn default_kind() -> Kind {
     }
 }
 
+/// What is learned: classes, or values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Aim {
+    Classes,
+    Values(ValueLoss),
+}
+
+fn objective(text: &str) -> Result<Aim, String> {
+    match text {
+        "classes" => Ok(Aim::Classes),
+        _ => text.parse().map(Aim::Values).map_err(|error: gatewood::Error| format!("{error}; and classes")),
+    }
+}
+
 fn trials(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 1_000),
@@ -200,6 +221,13 @@ impl LearnArgs {
             ("unseen", name(&|| self.unseen?.to_possible_value().map(|value| value.get_name().to_owned()))),
         ];
         let of_groves = [
+            (
+                "objective",
+                name(&|| match self.objective? {
+                    Aim::Classes => None,
+                    Aim::Values(loss) => Some(loss.to_string()),
+                }),
+            ),
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
             ("cv_folds", self.cv_folds.map(Value::from)),
@@ -239,6 +267,15 @@ impl LearnArgs {
             tree.check()?;
         }
         Ok(settings)
+    }
+
+    /// Whether the label is taken for classes or for values.
+    pub(crate) fn label_kind(&self) -> LabelKind {
+        match self.objective {
+            None => LabelKind::Guess,
+            Some(Aim::Classes) => LabelKind::Classes,
+            Some(Aim::Values(_)) => LabelKind::Values,
+        }
     }
 
     /// Threads to use, 0 for one a core.

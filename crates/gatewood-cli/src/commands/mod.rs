@@ -14,6 +14,7 @@ mod prove;
 mod setup;
 mod sources;
 mod train;
+mod values;
 mod verify;
 
 use crate::terminal::{Terminal, on_interrupt};

@@ -1,4 +1,4 @@
-//! `gatewood predict`: the class of each row, as CSV.
+//! `gatewood predict`: the class or the value of each row, as CSV.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub(super) fn contributions_of(
     Ok(contributions(model, Rows::Raw(table.view()), Rows::Raw(background.view()), threads)?)
 }
 
-/// Runs `gatewood predict`: a line `row,class` for each row, counted from 1, with the columns asked for between them.
+/// Runs `gatewood predict`: a line `row,class` or `row,value` for each row, counted from 1, with the columns asked for between them.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
     let spec = data_spec(&args.data)?;
@@ -76,6 +76,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         OutputFile::create(args.output.as_deref(), [args.model.path()].into_iter().chain(input(&spec)))?;
     let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
     let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
+    if let Some(values) = prediction.values() {
+        if args.proba {
+            bail!(Usage("the model says values, which have no probability; leave --proba out".into()));
+        }
+        writeln!(out, "row,value")?;
+        for (row, value) in (1..).zip(values) {
+            writeln!(out, "{row},{value}")?;
+        }
+        return out.finish();
+    }
     if args.proba && prediction.width().is_none() {
         bail!(Usage("a single tree says a class and no probability; leave --proba out".into()));
     }

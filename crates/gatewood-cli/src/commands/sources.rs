@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use gatewood::encode::LabelKind;
 use gatewood::model::Model;
 use gatewood_data::read::ReadOptions;
 use gatewood_data::{DataSpec, Folders, LoadOptions, Source};
@@ -97,6 +98,7 @@ impl SourceArgs {
             label: self.label.clone(),
             weight: None,
             usual_label: None,
+            label_kind: LabelKind::Guess,
             read: self.read_options(ReadOptions::default()),
         }
     }
@@ -108,6 +110,7 @@ impl SourceArgs {
             label: self.label.clone(),
             weight: None,
             usual_label: model.label().map(str::to_owned),
+            label_kind: if model.circuit().says_values() { LabelKind::Values } else { LabelKind::Classes },
             read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }
     }

@@ -9,6 +9,7 @@ use super::columns::ColumnArgs;
 use super::data::{ending_of, write_split};
 use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec, input};
+use super::values::Learn;
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{EncodeReport, EncodeSettings, ImageShape};
@@ -174,19 +175,26 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let encode = args.encode.apply(&args.columns, EncodeSettings::default())?;
     let mut options = args.source.load_options();
     options.weight.clone_from(&args.weight);
+    options.label_kind = args.learn.label_kind();
     options.read = options.read.for_settings(&encode);
     let mut dataset = match &start {
         Some(start) => {
             let options = LoadOptions { weight: args.weight.clone(), ..args.source.load_options_for(start) };
             let mut dataset = load(&data, &options)?;
-            for rows in std::iter::once(&mut dataset.train).chain(&mut dataset.test) {
-                rows.labels = renumbered(&rows.labels, start.classes())?;
+            let classes = start.classes();
+            let splits = std::iter::once(&mut dataset.train).chain(&mut dataset.test);
+            for rows in splits.filter(|_| !classes.is_empty()) {
+                rows.labels = renumbered(&rows.labels, classes)?;
             }
             dataset
         }
         None => load(&data, &options)?,
     };
     dataset.note.iter().for_each(|note| terminal.doubt(note));
+    let is_value = dataset.train.labels.values().is_some();
+    if is_value && (!args.class_weights.is_empty() || args.curve.is_some()) {
+        bail!(Usage("--class-weight and --curve go with classes, and the label is a number".into()));
+    }
     let settings = TrainSettings {
         encode: args.encode.apply(&args.columns, dataset.encode.clone())?,
         class_weight: class_weight(&args.class_weights, learn.name(), dataset.classes())?,
@@ -208,6 +216,21 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         }
     }
     let load_seconds = started.elapsed().as_secs_f64();
+    if is_value {
+        let learn = Learn {
+            dataset: &dataset,
+            settings: &settings,
+            start: start.as_ref(),
+            load_seconds,
+            json: args.json,
+            terminal,
+        };
+        if let Some(count) = args.cv {
+            return learn.cross_validate(count);
+        }
+        let model = learn.run()?;
+        return Ok(args.output.as_ref().map_or(Ok(()), |path| model.save(path))?);
+    }
     if let Some(count) = args.cv {
         return cross_validate(args, &dataset, &settings, count, terminal, load_seconds);
     }

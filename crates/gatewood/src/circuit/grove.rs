@@ -12,6 +12,21 @@ pub enum Target {
     All,
 }
 
+/// What the margins of a grove say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Output {
+    /// One of so many classes.
+    Classes(usize),
+    /// A value: `offset + scale * margin`, of the only margin.
+    Value {
+        /// The value at a margin of zero.
+        offset: f64,
+        /// What one vote is worth. Learned groves have a power of two, so that the product is exact.
+        scale: f64,
+    },
+}
+
 /// A small tree whose root has votes in place of output bits.
 ///
 /// The gates below the root are as in [`Tree`](super::Tree), but each level has an arity of its own. The root's
@@ -172,7 +187,8 @@ impl VoteTree {
 /// A boosted set of trees: the votes of all trees, added to the bias, are the margins.
 ///
 /// A two-class grove has one margin and says class 1 when it is above zero, else class 0. A grove of more classes
-/// has a margin per class and says the class of the largest, the first of equals.
+/// has a margin per class and says the class of the largest, the first of equals. A grove of values has one margin and says
+/// a number in proportion to it ([`Output::Value`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grove {
     inputs: usize,
@@ -180,9 +196,9 @@ pub struct Grove {
     spans: Vec<Span>,
     /// What trees read besides both: the first is the column after the last span.
     patterns: PatternLayer,
-    classes: usize,
+    output: Output,
     bias: Vec<i32>,
-    /// Log-odds that one vote is worth.
+    /// Log-odds that one vote is worth; for values, what it was worth while learning.
     unit: f64,
     trees: Vec<VoteTree>,
 }
@@ -241,6 +257,30 @@ impl Grove {
         unit: f64,
         trees: Vec<VoteTree>,
     ) -> Result<Self> {
+        Self::with_output(inputs, (spans, patterns), Output::Classes(classes), bias, unit, trees)
+    }
+
+    /// A grove whose margins say classes or a value.
+    ///
+    /// ```
+    /// use gatewood::circuit::{Grove, Output, PatternLayer, Target, VoteTree};
+    /// let tree = VoteTree::new(vec![1], Target::One(0), vec![0], vec![], vec![-1, 6])?;
+    /// let output = Output::Value { offset: 2.0, scale: 0.25 };
+    /// let grove = Grove::with_output(1, (Vec::new(), PatternLayer::default()), output, vec![3], 0.01, vec![tree])?;
+    /// assert_eq!(grove.value_of(grove.margins_of(|_| true)[0]), Some(4.25));
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Grove::with_spans`], and when offset and scale are not finite or the scale is not above zero.
+    pub fn with_output(
+        inputs: usize,
+        (spans, patterns): (Vec<Span>, PatternLayer),
+        output: Output,
+        bias: Vec<i32>,
+        unit: f64,
+        trees: Vec<VoteTree>,
+    ) -> Result<Self> {
         if let Some(column) = patterns.largest_input().filter(|&column| column as usize >= inputs) {
             return Err(Error::data(format!("a pattern reads column {column} of {inputs}")));
         }
@@ -249,10 +289,15 @@ impl Grove {
             return Err(Error::data(format!("a span reads column {column} of {inputs}")));
         }
         let columns = inputs + spans.len() + patterns.columns();
-        if classes < 2 {
-            return Err(Error::data("a grove needs two classes or more"));
-        }
-        let margins = if classes == 2 { 1 } else { classes };
+        let margins = match output {
+            Output::Classes(0 | 1) => return Err(Error::data("a grove needs two classes or more")),
+            Output::Classes(2) => 1,
+            Output::Classes(classes) => classes,
+            Output::Value { offset, scale } if offset.is_finite() && scale.is_finite() && scale > 0.0 => 1,
+            Output::Value { .. } => {
+                return Err(Error::data("offset and scale must be finite, and the scale above zero"));
+            }
+        };
         if bias.len() != margins {
             return Err(Error::data(format!("{} biases for {margins} margins", bias.len())));
         }
@@ -272,7 +317,7 @@ impl Grove {
             }
         }
         check_sums(&bias, &trees)?;
-        Ok(Self { inputs, spans, patterns, classes, bias, unit, trees })
+        Ok(Self { inputs, spans, patterns, output, bias, unit, trees })
     }
 
     /// Columns the grove may read.
@@ -315,12 +360,28 @@ impl Grove {
         }
     }
 
-    /// Number of classes.
-    pub fn classes(&self) -> usize {
-        self.classes
+    /// What the margins say.
+    pub fn output(&self) -> Output {
+        self.output
     }
 
-    /// Number of margins: 1 for two classes, else one a class.
+    /// Number of classes; none where the grove says values.
+    pub fn classes(&self) -> usize {
+        match self.output {
+            Output::Classes(classes) => classes,
+            Output::Value { .. } => 0,
+        }
+    }
+
+    /// The value that a margin stands for, where the grove says values.
+    pub fn value_of(&self, margin: i32) -> Option<f64> {
+        match self.output {
+            Output::Classes(_) => None,
+            Output::Value { offset, scale } => Some(offset + scale * f64::from(margin)),
+        }
+    }
+
+    /// Number of margins: 1 for two classes or a value, else one a class.
     pub fn margins(&self) -> usize {
         self.bias.len()
     }

@@ -33,7 +33,7 @@ mod tree;
 mod window;
 
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where, prove_equal_within};
-pub use grove::{Grove, Target, VoteTree};
+pub use grove::{Grove, Output, Target, VoteTree};
 pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub(crate) use limits::Deadline;
 pub use limits::{PROOF_CONFLICTS, ProofLimits};

@@ -1,4 +1,4 @@
-//! The class of each row.
+//! The class of each row, or its value.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,10 @@ use crate::{Error, Result};
 /// More classes than this are taken for a quantity.
 const MOST_CLASSES: usize = 1000;
 
-/// The class of each row, as a position in a list of class names.
+/// Values beyond this are refused: their squares, and the values as 32-bit floats, must stay finite.
+const LARGEST: f64 = 1e30;
+
+/// The class of each row, as a position in a list of class names; or a value for each row, where there are no classes.
 ///
 /// Numbers are ordered by value, texts by letter.
 ///
@@ -21,10 +24,25 @@ const MOST_CLASSES: usize = 1000;
 /// assert_eq!(labels.codes(), [1, 0, 0]);
 /// # Ok::<(), gatewood::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     classes: Vec<String>,
     codes: Vec<u32>,
+    /// A value for each row, in place of classes.
+    values: Option<Vec<f64>>,
+}
+
+/// Whether a label is to be taken for classes or for values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum LabelKind {
+    /// Values where the label is a column of numbers that looks like a quantity, else classes.
+    #[default]
+    Guess,
+    /// Classes.
+    Classes,
+    /// Values.
+    Values,
 }
 
 impl Labels {
@@ -48,8 +66,72 @@ impl Labels {
                 codes[row],
                 classes.len()
             ))),
-            None => Ok(Self { classes, codes }),
+            None => Ok(Self { classes, codes, values: None }),
         }
+    }
+
+    /// A value for each row.
+    ///
+    /// # Errors
+    /// When there are none, or one is not finite or too large; names the row.
+    pub fn from_values(values: Vec<f64>) -> Result<Self> {
+        check_values(&values)?;
+        Ok(Self { classes: Vec::new(), codes: Vec::new(), values: Some(values) })
+    }
+
+    /// The values a column holds.
+    ///
+    /// # Errors
+    /// When a row has no value or one that is not a number, or the column holds dates; names the row.
+    pub fn values_of(name: &str, column: &Column) -> Result<Self> {
+        if matches!(column, Column::Date(_)) {
+            return Err(Error::data(format!(
+                "the label {} holds dates: turn them into numbers first, such as days since the first",
+                quote(name)
+            )));
+        }
+        let value = |row: usize| match column.get(row) {
+            Value::Missing => Err(no_label(name, row)),
+            Value::Number(number) if number.is_finite() => Ok(number),
+            Value::Number(number) => Err(Error::data(format!(
+                "row {} has the label {number} in column {}, which is not a finite number",
+                row + 1,
+                quote(name)
+            ))),
+            Value::Text(text) => match text.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(number),
+                _ => Err(Error::data(format!(
+                    "row {} has the label {} in column {}, which is not a number",
+                    row + 1,
+                    quote(text),
+                    quote(name)
+                ))),
+            },
+            Value::Pixel(byte) => Ok(f64::from(byte)),
+            Value::Bit(bit) => Ok(f64::from(u8::from(bit))),
+        };
+        let values = (0..column.len()).map(value).collect::<Result<_>>()?;
+        Self::from_values(values).map_err(|error| error.at(format!("label {}", quote(name))))
+    }
+
+    /// The classes or the values a column holds, for training.
+    ///
+    /// # Errors
+    /// As [`Labels::from_column`] or [`Labels::values_of`].
+    pub fn of_kind(name: &str, column: &Column, kind: LabelKind) -> Result<Self> {
+        match kind {
+            LabelKind::Classes => Self::from_column(name, column),
+            LabelKind::Values => Self::values_of(name, column),
+            LabelKind::Guess => match (column, found_in(name, column)?) {
+                (Column::Number(_), Found::Quantity(_)) => Self::values_of(name, column),
+                _ => Self::from_column(name, column),
+            },
+        }
+    }
+
+    /// The value of each row, where there are no classes.
+    pub fn values(&self) -> Option<&[f64]> {
+        self.values.as_deref()
     }
 
     /// The classes a column holds, for training.
@@ -153,12 +235,12 @@ impl Labels {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.codes.len()
+        self.values.as_ref().map_or(self.codes.len(), Vec::len)
     }
 
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
-        self.codes.is_empty()
+        self.len() == 0
     }
 
     /// How many rows each class has.
@@ -174,7 +256,32 @@ impl Labels {
     /// When a row does not exist.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Self {
-        Self { classes: self.classes.clone(), codes: rows.iter().map(|&row| self.codes[row]).collect() }
+        let values = |values: &Vec<f64>| rows.iter().map(|&row| values[row]).collect();
+        let codes = match &self.values {
+            Some(_) => Vec::new(),
+            None => rows.iter().map(|&row| self.codes[row]).collect(),
+        };
+        Self { classes: self.classes.clone(), codes, values: self.values.as_ref().map(values) }
+    }
+}
+
+/// Checks that values can be learned.
+///
+/// # Errors
+/// When there are none, or one is not finite or too large; names the row.
+pub(crate) fn check_values(values: &[f64]) -> Result<()> {
+    if values.is_empty() {
+        return Err(Error::data("there are no targets to learn"));
+    }
+    let bad = |value: &f64| value.is_nan() || value.abs() > LARGEST;
+    match values.iter().position(bad) {
+        Some(row) if values[row].is_nan() => Err(Error::data(format!("row {} has no target", row + 1))),
+        Some(row) => Err(Error::data(format!(
+            "row {} has the target {:e}, which is beyond the limit of {LARGEST:e}",
+            row + 1,
+            values[row]
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -226,8 +333,22 @@ fn quantity(name: &str, distinct: usize, rows: usize) -> Error {
 
 /// The classes of a column, in order.
 fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
+    match found_in(name, column)? {
+        Found::Classes(names) => Ok(names),
+        Found::Quantity(distinct) => Err(quantity(name, distinct, column.len())),
+    }
+}
+
+/// What a column of labels looks like.
+enum Found {
+    /// These classes, in order.
+    Classes(Vec<String>),
+    /// Values, at least so many of them different.
+    Quantity(usize),
+}
+
+fn found_in(name: &str, column: &Column) -> Result<Found> {
     let rows = column.len();
-    let quantity = |distinct: usize| quantity(name, distinct, rows);
     if let Column::Text(texts) = column {
         let mut used = vec![false; texts.distinct()];
         for (row, code) in texts.codes().iter().enumerate() {
@@ -242,9 +363,9 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
         names.sort_unstable();
         names.dedup();
         if names.len() > MOST_CLASSES {
-            return Err(quantity(names.len()));
+            return Ok(Found::Quantity(names.len()));
         }
-        return Ok(names);
+        return Ok(Found::Classes(names));
     }
     // Ordered by value: the bits of a number, flipped so that they order as the numbers do.
     let mut numbers: BTreeMap<u64, f64> = BTreeMap::new();
@@ -262,11 +383,12 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
         let bits = number.to_bits();
         numbers.insert(if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }, number);
         if numbers.len() > MOST_CLASSES {
-            return Err(quantity(numbers.len()));
+            return Ok(Found::Quantity(numbers.len()));
         }
     }
     if is_quantity(numbers.values().copied(), rows) {
-        return Err(quantity(numbers.len()));
+        return Ok(Found::Quantity(numbers.len()));
     }
-    Ok(numbers.values().map(|&number| class_name(Value::Number(number)).unwrap_or_default()).collect())
+    let class = |&number: &f64| class_name(Value::Number(number)).unwrap_or_default();
+    Ok(Found::Classes(numbers.values().map(class).collect()))
 }

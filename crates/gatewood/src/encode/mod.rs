@@ -5,7 +5,7 @@
 //! - [`Encoder`]: fitted on the training rows, turns any table with the same columns into a
 //!   [`BitMatrix`](crate::bits::BitMatrix); each bit is a [`Test`] of one column, and [`Encoder::describe`] says it in words.
 //! - [`EncodeReport`]: what became of each column.
-//! - [`Labels`]: the class of each row.
+//! - [`Labels`]: the class of each row, or its value.
 //!
 //! ```
 //! use gatewood::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
@@ -49,7 +49,8 @@ pub use column::{Column, Kind, Numbers, Texts, Value};
 pub use date::{parse_date, show_date};
 pub use encoder::{Encoder, Input};
 pub use image::ImageShape;
-pub use labels::Labels;
+pub(crate) use labels::check_values;
+pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};
 pub use planes::{PlaneEncoder, PlaneSettings};
 pub use report::{ColumnReport, EncodeReport, Outcome};

@@ -182,6 +182,11 @@ impl Default for EncodeSettings {
 }
 
 impl EncodeSettings {
+    /// The settings that suit learning values: as many thresholds of a column as tell values apart, not only classes.
+    pub fn for_values() -> Self {
+        Self { max_bins: 255, ..Self::default() }
+    }
+
     /// The settings that keep every bit, constant and equal ones too: each pixel its `pixel_bits` most significant
     /// bits, as in the paper.
     pub fn keep_all(pixel_bits: u32) -> Self {

@@ -15,6 +15,8 @@ pub struct Interface {
     pub all_inputs: bool,
     /// What is shown besides the class.
     pub outputs: GroveOutputs,
+    /// Whether the margin of a value is shown, and no class.
+    pub value: bool,
 }
 
 /// What the line of a header starts with.
@@ -27,6 +29,9 @@ impl fmt::Display for Interface {
             (false, _) => f.write_str("bits")?,
             (true, 0) => f.write_str("raw columns")?,
             (true, fraction) => write!(f, "raw columns with {fraction} fraction bits")?,
+        }
+        if self.value {
+            return f.write_str(" to value");
         }
         f.write_str(" to class")?;
         f.write_str(if self.outputs.one_hot { " and one-hot" } else { "" })?;
@@ -43,17 +48,21 @@ impl Interface {
     /// All interfaces that a circuit of a model can have, with so many fraction bits.
     pub(super) fn all(fraction: u32) -> impl Iterator<Item = Self> {
         let bits = [false, true];
+        let of = move |(encoder, all_inputs): (bool, bool), outputs: GroveOutputs, value: bool| Self {
+            encoder,
+            all_inputs,
+            fraction: if encoder { fraction } else { 0 },
+            outputs,
+            value,
+        };
         // Bits that are read, all bits, raw columns.
-        [(false, false), (false, true), (true, false)].into_iter().flat_map(move |(encoder, all_inputs)| {
+        let inputs = [(false, false), (false, true), (true, false)];
+        let classes = inputs.into_iter().flat_map(move |encoder| {
             bits.into_iter().flat_map(move |margins| {
-                bits.into_iter().map(move |one_hot| Self {
-                    encoder,
-                    fraction: if encoder { fraction } else { 0 },
-                    all_inputs,
-                    outputs: GroveOutputs { one_hot, margins },
-                })
+                bits.into_iter().map(move |one_hot| of(encoder, GroveOutputs { one_hot, margins }, false))
             })
-        })
+        });
+        classes.chain(inputs.into_iter().map(move |encoder| of(encoder, GroveOutputs::default(), true)))
     }
 
     /// What the header of a file says, in whatever comment it stands.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::code::{Code, c};
 use super::{Format, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
-use crate::circuit::{GroveOutputs, Netlist, SimplifySettings};
+use crate::circuit::{GroveOutputs, Netlist, Output, SimplifySettings};
 use crate::model::{Circuit, Model};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -111,19 +111,21 @@ pub fn port_map(model: &Model, options: &ModelOptions) -> Result<String> {
         .enumerate()
         .map(|(index, (name, _))| json!({"port": format!("y[{index}]"), "name": name}))
         .collect();
-    let interface = interface(options).to_string();
+    let interface = interface(model, options).to_string();
     let map =
         json!({"module": options.file.name, "interface": interface, "inputs": inputs, "outputs": outputs});
     Ok(format!("{map:#}\n"))
 }
 
 /// What the inputs and outputs of a file with these options are.
-fn interface(options: &ModelOptions) -> Interface {
+fn interface(model: &Model, options: &ModelOptions) -> Interface {
+    let value = model.circuit().says_values();
     Interface {
         encoder: options.encoder,
         fraction: if options.encoder { options.fraction } else { 0 },
         all_inputs: !options.encoder && options.all_inputs,
-        outputs: options.outputs,
+        outputs: if value { GroveOutputs::default() } else { options.outputs },
+        value,
     }
 }
 
@@ -138,6 +140,11 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
     if !provenance.data.is_empty() {
         file.facts.push(format!("Trained on {}, {} rows", provenance.data, provenance.rows));
     }
+    file.interface = Some(interface(model, options));
+    if let Some(fact) = value_fact(model) {
+        file.facts.push(fact);
+        return file;
+    }
     let classes: Vec<String> = model
         .classes()
         .iter()
@@ -145,14 +152,23 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
         .map(|(class, name)| format!("{class} is {}", names::safe(name)))
         .collect();
     file.facts.push(format!("Classes: {}", classes.join(", ")));
-    file.interface = Some(interface(options));
     file
+}
+
+/// What the margin of a model that says values stands for.
+fn value_fact(model: &Model) -> Option<String> {
+    let Circuit::Grove(grove) = model.circuit() else { return None };
+    let Output::Value { offset, scale } = grove.output() else { return None };
+    Some(format!("Value: {offset:?} + {scale:?} * margin, the margin being signed"))
 }
 
 /// The code of a model for C or Rust: votes added up where it is a grove, else its netlist.
 ///
 /// Margins are a function of their own there, so that they need not be asked for.
 fn code_of(model: &Model, format: Format, options: &ModelOptions, file: &Options) -> Result<Code> {
+    if model.circuit().says_values() {
+        return Err(Error::setting(format!("a model that says values cannot be written as {format} yet")));
+    }
     let code = match model.circuit() {
         Circuit::Grove(grove) => Code::of_grove(grove, &bit_names(model), options.outputs.one_hot, file)?,
         Circuit::Tree(_) => {

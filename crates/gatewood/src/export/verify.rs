@@ -70,7 +70,10 @@ pub struct Verification {
 pub fn verify(model: &Model, bytes: &[u8], format: Format, options: &VerifyOptions) -> Result<Verification> {
     let file = read(bytes, format)?;
     let of = |interface: Interface| -> Option<Netlist> {
-        let Interface { encoder, fraction, all_inputs, outputs } = interface;
+        let Interface { encoder, fraction, all_inputs, outputs, value } = interface;
+        if value != model.circuit().says_values() {
+            return None;
+        }
         let options = ModelOptions { encoder, fraction, all_inputs, outputs, ..ModelOptions::default() };
         let netlist = exported_netlist(model, &options).ok()?;
         let fits = (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs());

@@ -31,7 +31,7 @@ pub struct Profile {
     pub columns: usize,
     /// Bits that trees read, shared features not counted.
     pub bits: usize,
-    /// Classes.
+    /// Classes; none where the target is a value.
     pub classes: usize,
     /// What the columns are.
     pub kind: DataKind,

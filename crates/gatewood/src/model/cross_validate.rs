@@ -47,6 +47,9 @@ pub fn cross_validate(
         return Err(Error::setting("cross-validation takes neither validation rows nor a model to continue"));
     }
     let labels = training.train.labels;
+    if labels.values().is_some() {
+        return Err(Error::setting("cross-validation compares classes, and the labels are values"));
+    }
     let threads = settings.learn.threads();
     let mut found = Vec::new();
     for (fold, parts) in folds(labels, count, settings.learn.seed())?.iter().enumerate() {

@@ -8,12 +8,20 @@ use super::atomic::write_atomically;
 use super::file_patterns::{PatternHeader, put_patterns, take_patterns};
 use super::packing::{Packer, Unpacker, width_of};
 use super::{Circuit, Model, Provenance};
-use crate::circuit::{Grove, MAX_ARITY, PatternLayer, Shape, Span, Target, Tree, TruthTable, VoteTree};
+use crate::circuit::{
+    Grove, MAX_ARITY, Output, PatternLayer, Shape, Span, Target, Tree, TruthTable, VoteTree,
+};
 use crate::encode::Encoder;
 use crate::{Error, Result};
 
 /// The version of the file format this library writes; it reads all versions up to it.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
+
+/// The version that a model which says values needs.
+const WITH_VALUES: u32 = 4;
+
+/// The version that patterns and encoders that compare columns need.
+const WITH_PATTERNS: u32 = 3;
 
 /// The versions that models without patterns need, and those without spans too.
 const WITHOUT_PATTERNS: u32 = 2;
@@ -58,7 +66,17 @@ enum CircuitHeader {
         unit: f64,
         trees: usize,
         vote_bits: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<ValueHeader>,
     },
+}
+
+/// What a margin stands for, where a grove says values.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ValueHeader {
+    offset: f64,
+    scale: f64,
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -73,8 +91,9 @@ impl Model {
             Circuit::Grove(grove) => pack_grove(grove),
         };
         let version = match &self.circuit {
-            _ if self.encoder.compares() => FORMAT_VERSION,
-            Circuit::Grove(grove) if !grove.patterns().is_empty() => FORMAT_VERSION,
+            circuit if circuit.says_values() => WITH_VALUES,
+            _ if self.encoder.compares() => WITH_PATTERNS,
+            Circuit::Grove(grove) if !grove.patterns().is_empty() => WITH_PATTERNS,
             Circuit::Grove(grove) if !grove.spans().is_empty() => WITHOUT_PATTERNS,
             _ => WITHOUT_SPANS,
         };
@@ -140,9 +159,16 @@ impl Model {
             CircuitHeader::Grove { patterns: Some(_), .. } if version <= WITHOUT_PATTERNS => {
                 Err(Error::file(format!("a file of version {version} has no patterns")))
             }
-            CircuitHeader::Grove { inputs, spans, patterns, bias, unit, trees, vote_bits } => {
+            CircuitHeader::Grove { value: Some(_), .. } if version < WITH_VALUES => {
+                Err(Error::file(format!("a file of version {version} has no values")))
+            }
+            CircuitHeader::Grove { inputs, spans, patterns, bias, unit, trees, vote_bits, value } => {
                 let counts = Counts { inputs, spans, patterns, trees, vote_bits };
-                unpack_grove(counts, header.classes.len(), bias, unit, body)
+                let output = match value {
+                    Some(ValueHeader { offset, scale }) => Output::Value { offset, scale },
+                    None => Output::Classes(header.classes.len()),
+                };
+                unpack_grove(counts, output, bias, unit, body)
             }
         };
         let model = circuit.and_then(|circuit| Model::new(header.encoder, circuit, header.classes));
@@ -256,6 +282,10 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
         unit: grove.unit(),
         trees: grove.trees().len(),
         vote_bits,
+        value: match grove.output() {
+            Output::Classes(_) => None,
+            Output::Value { offset, scale } => Some(ValueHeader { offset, scale }),
+        },
     };
     (header, packer.finish())
 }
@@ -269,7 +299,7 @@ struct Counts {
     vote_bits: u32,
 }
 
-fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body: &[u8]) -> Result<Circuit> {
+fn unpack_grove(counts: Counts, output: Output, bias: Vec<i32>, unit: f64, body: &[u8]) -> Result<Circuit> {
     let Counts { inputs, spans: span_count, patterns, trees: tree_count, vote_bits } = counts;
     if !(1..=32).contains(&vote_bits) {
         return Err(Error::file(format!("votes of {vote_bits} bits")));
@@ -326,5 +356,5 @@ fn unpack_grove(counts: Counts, classes: usize, bias: Vec<i32>, unit: f64, body:
         trees.push(VoteTree::new(arities, target, leaves, tables, votes)?);
     }
     unpacker.finish()?;
-    Ok(Circuit::Grove(Grove::with_features(inputs, spans, patterns, classes, bias, unit, trees)?))
+    Ok(Circuit::Grove(Grove::with_output(inputs, (spans, patterns), output, bias, unit, trees)?))
 }

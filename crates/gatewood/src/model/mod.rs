@@ -1,10 +1,10 @@
 //! A circuit with all it needs to be used again: encoder, class names, settings, and its file.
 //!
-//! - [`Model`]: takes raw rows, says classes.
+//! - [`Model`]: takes raw rows, says classes or values.
 //! - [`Circuit`]: the circuit in it, a tree or a grove.
 //! - [`Prediction`]: what a model says of some rows.
 //! - [`Predictor`]: a model made ready to predict again and again, also single rows.
-//! - [`Metrics`]: how that compares with the true classes.
+//! - [`Metrics`], [`ValueMetrics`]: how that compares with the true classes or values.
 //! - [`train()`]: rows and [`TrainSettings`] to a model; [`cross_validate()`]: several, each tested on other rows.
 //! - [`holdout`] and [`folds`]: rows put aside.
 //!
@@ -30,13 +30,14 @@ mod settings;
 mod split;
 mod staged;
 mod train;
+mod value_metrics;
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::bits::BitView;
-use crate::circuit::{Grove, Literal, Tree};
+use crate::circuit::{Grove, Literal, Output, Tree};
 use crate::encode::{Encoder, Labels, Table};
 use crate::{Error, Result};
 
@@ -52,6 +53,7 @@ pub use rows::{LabelledRows, Rows};
 pub use settings::{LearnSettings, TrainSettings};
 pub use split::{EARLY_STOPPING_SHARE, Parts, Subset, folds, holdout};
 pub use train::{GroveReport, Trained, Training};
+pub use value_metrics::ValueMetrics;
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,12 +73,17 @@ impl Circuit {
         }
     }
 
-    /// Number of classes.
+    /// Number of classes; none where it says values.
     pub fn classes(&self) -> usize {
         match self {
             Circuit::Tree(_) => 2,
             Circuit::Grove(grove) => grove.classes(),
         }
+    }
+
+    /// Whether it says values, and not classes.
+    pub fn says_values(&self) -> bool {
+        matches!(self, Circuit::Grove(grove) if matches!(grove.output(), Output::Value { .. }))
     }
 
     /// Number of gates.
@@ -127,7 +134,7 @@ pub struct Provenance {
     pub digest: String,
 }
 
-/// A trained classifier: takes raw rows, says classes.
+/// A trained model: takes raw rows, says classes or values.
 ///
 /// ```
 /// use gatewood::bits::BitMatrix;
@@ -219,7 +226,7 @@ impl Model {
         &self.circuit
     }
 
-    /// The names of the classes.
+    /// The names of the classes; none where it says values.
     pub fn classes(&self) -> &[String] {
         &self.classes
     }

@@ -3,9 +3,9 @@
 use super::Circuit;
 use crate::Result;
 use crate::bits::BitView;
-use crate::circuit::{self, Grove, Tree, write_probabilities};
+use crate::circuit::{self, Grove, Output, Tree, write_probabilities};
 
-/// The class of each row, with its margins where the circuit has them.
+/// The class or the value of each row, with its margins where the circuit has them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     classes: Vec<u32>,
@@ -20,6 +20,8 @@ struct Margins {
     values: Vec<i32>,
     /// The log-odds one vote is worth.
     unit: f64,
+    /// What they say.
+    output: Output,
 }
 
 impl Prediction {
@@ -48,20 +50,26 @@ impl Prediction {
                 *value = of_row;
             }
         }
-        let classes = margins.classes();
-        Ok(Self { classes, margins: Some(Margins { width, values, unit: grove.unit() }) })
+        let classes = match grove.output() {
+            Output::Classes(_) => margins.classes(),
+            Output::Value { .. } => Vec::new(),
+        };
+        let margins = Margins { width, values, unit: grove.unit(), output: grove.output() };
+        Ok(Self { classes, margins: Some(margins) })
     }
 
     /// What a circuit says of rows, given the class of each and, for a grove, their margins row by row.
     pub(super) fn of_rows(circuit: &Circuit, classes: Vec<u32>, values: Vec<i32>) -> Self {
         let margins = match circuit {
             Circuit::Tree(_) => None,
-            Circuit::Grove(grove) => Some(Margins { width: grove.margins(), values, unit: grove.unit() }),
+            Circuit::Grove(grove) => {
+                Some(Margins { width: grove.margins(), values, unit: grove.unit(), output: grove.output() })
+            }
         };
         Self { classes, margins }
     }
 
-    /// The class of each row.
+    /// The class of each row; none where the circuit says values.
     pub fn classes(&self) -> &[u32] {
         &self.classes
     }
@@ -71,7 +79,18 @@ impl Prediction {
         self.classes
     }
 
-    /// Margins a row, where there are any: 1 for two classes, else one a class.
+    /// The value of each row, where the circuit says values.
+    pub fn values(&self) -> Option<Vec<f64>> {
+        let margins = self.margins.as_ref()?;
+        match margins.output {
+            Output::Classes(_) => None,
+            Output::Value { offset, scale } => {
+                Some(margins.values.iter().map(|&margin| offset + scale * f64::from(margin)).collect())
+            }
+        }
+    }
+
+    /// Margins a row, where there are any: 1 for two classes or a value, else one a class.
     pub fn width(&self) -> Option<usize> {
         self.margins.as_ref().map(|margins| margins.width)
     }
@@ -81,9 +100,11 @@ impl Prediction {
         self.margins.as_ref().map(|margins| &margins.values[..])
     }
 
-    /// The probability of each class for a row, where the circuit has margins.
+    /// The probability of each class for a row, where the circuit has margins of classes.
     pub fn probabilities(&self, row: usize) -> Option<Vec<f64>> {
-        let Margins { width, values, unit } = self.margins.as_ref()?;
+        let Margins { width, values, unit, output: Output::Classes(_) } = self.margins.as_ref()? else {
+            return None;
+        };
         let mut probabilities = vec![0.0; if *width == 1 { 2 } else { *width }];
         write_probabilities(*unit, &values[row * width..][..*width], &mut probabilities);
         Some(probabilities)

@@ -129,15 +129,39 @@ impl Predictor {
                 class
             })?);
         }
+        if self.model.circuit().says_values() {
+            classes.clear();
+        }
         Ok(Prediction::of_rows(self.model.circuit(), classes, margins))
     }
 
     /// The class of one row, by its position in [`Model::classes`].
     ///
     /// # Errors
-    /// When the row has not the columns of training, or a value does not fit its column.
+    /// When the row has not the columns of training, a value does not fit its column, or the model says values.
     pub fn predict_one<'a>(&self, row: impl Into<Row<'a>>) -> Result<u32> {
+        self.check_classes()?;
         self.with(row.into(), |class, _| class)
+    }
+
+    /// The value of one row, where the model says values.
+    ///
+    /// # Errors
+    /// When the row has not the columns of training, a value does not fit its column, or the model says classes.
+    pub fn predict_value_one<'a>(&self, row: impl Into<Row<'a>>) -> Result<f64> {
+        let value = |margins: &[i32]| match self.model.circuit() {
+            Circuit::Grove(grove) => grove.value_of(margins[0]),
+            Circuit::Tree(_) => None,
+        };
+        self.with(row.into(), |_, margins| value(margins))?
+            .ok_or_else(|| Error::setting("the model says classes, not values"))
+    }
+
+    fn check_classes(&self) -> Result<()> {
+        if self.model.circuit().says_values() {
+            return Err(Error::setting("the model says values, not classes"));
+        }
+        Ok(())
     }
 
     /// The class of one row; writes the probability of each class. A single tree is always certain.
@@ -145,6 +169,7 @@ impl Predictor {
     /// # Errors
     /// As [`Predictor::predict_one`], and when there is not one place for each class.
     pub fn predict_proba_one<'a>(&self, row: impl Into<Row<'a>>, probabilities: &mut [f64]) -> Result<u32> {
+        self.check_classes()?;
         if probabilities.len() != self.model.classes().len() {
             return Err(Error::data(format!(
                 "room for {} probabilities, but there are {} classes",

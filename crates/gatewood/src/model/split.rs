@@ -90,6 +90,9 @@ fn shuffled_classes(labels: &Labels, seed: u64) -> Vec<Vec<usize>> {
     for (row, &class) in labels.codes().iter().enumerate() {
         classes[class as usize].push(row);
     }
+    if labels.values().is_some() {
+        classes.push((0..labels.len()).collect());
+    }
     for (class, rows) in classes.iter_mut().enumerate() {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());

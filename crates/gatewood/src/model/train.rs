@@ -1,5 +1,7 @@
 //! From rows and settings to a model: the one way that the command and the Python package take.
 
+use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -10,11 +12,12 @@ use super::patterns::fit_with_patterns;
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings};
 use crate::bits::kernels::check_simd;
-use crate::circuit::Span;
+use crate::circuit::{Grove, Output, Span};
 use crate::encode::{EncodeReport, Encoder, ImageShape, Labels, Test};
+use crate::learn::objective::{Objective, Regression, ValueLoss, ValueScale};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
-    fit_tree,
+    fit_grove_for, fit_tree,
 };
 use crate::{Error, Result};
 
@@ -51,6 +54,8 @@ impl<'a> Training<'a> {
 pub struct Trained {
     /// The model.
     pub model: Model,
+    /// What was made small, where values were learned.
+    pub objective: Option<ValueLoss>,
     /// What became of the raw columns, where there were any to encode anew.
     pub encoding: Option<EncodeReport>,
     /// Time taken by fitting the encoder and encoding.
@@ -95,12 +100,18 @@ pub(super) fn learn(
     check_simd()?;
     let LabelledRows { rows, labels, .. } = training.train;
     check(&training.train, "training")?;
+    let kinds = |other: bool| other == labels.values().is_some();
+    if !training.start.is_none_or(|start| kinds(start.circuit().says_values())) {
+        return Err(Error::data(
+            "the model to go on from says classes where the rows have values, or values for classes",
+        ));
+    }
     if training.start.is_some_and(|start| start.classes() != labels.classes()) {
         return Err(Error::data("the rows have other classes than the model to go on from"));
     }
     if let Some(validation) = &training.validation {
         check(validation, "validation")?;
-        if validation.labels.classes() != labels.classes() {
+        if validation.labels.classes() != labels.classes() || !kinds(validation.labels.values().is_some()) {
             return Err(Error::data("the validation rows have other classes than the training rows"));
         }
     }
@@ -132,7 +143,8 @@ pub(super) fn learn(
 
     let begun = Instant::now();
     let mut report = None;
-    let circuit = match &settings.learn {
+    let mut settings = settings.clone();
+    let circuit = match &mut settings.learn {
         LearnSettings::Grove(grove) => {
             let start = match training.start.map(Model::circuit) {
                 Some(Circuit::Grove(start)) => Some(start),
@@ -141,22 +153,40 @@ pub(super) fn learn(
                 }
                 None => None,
             };
-            let examples = Examples { bits: bits.view(), targets: labels.codes(), weights };
+            let scale = labels.values().map(|values| scale_of(values, start)).transpose()?;
+            if scale.is_some() {
+                if grove.patterns.is_some_and(|count| count > 0) {
+                    return Err(Error::setting("patterns are for classes, and the target is a value"));
+                }
+                grove.objective.get_or_insert_default();
+            }
+            let targets = targets_of(labels, scale.as_ref());
+            let examples = Examples { bits: bits.view(), targets: &targets, weights };
             let mut task = GroveTask::new(examples, labels.classes().len());
             task.profile = profile(&training.train, &encoder, settings.encode.image);
             // A setting out of range is refused before anything is made of it.
             grove.resolve(&task.profile)?;
-            task.validation = held.as_ref().map(|(bits, rows)| Examples {
-                bits: bits.view(),
-                targets: rows.labels.codes(),
-                weights: rows.weights,
+            let held_targets = held.as_ref().map(|(_, rows)| targets_of(rows.labels, scale.as_ref()));
+            task.validation = held.as_ref().zip(held_targets.as_deref()).map(|((bits, rows), targets)| {
+                Examples { bits: bits.view(), targets, weights: rows.weights }
             });
             task.start = start;
             task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
-            let held = training.validation.map(|held| held.rows);
-            let image = settings.encode.image;
-            let (whole, fit) = fit_with_patterns(&encoder, image, (rows, held), task, grove, observer)?;
-            encoder = whole;
+            let fit = match scale {
+                None => {
+                    let held = training.validation.map(|held| held.rows);
+                    let image = settings.encode.image;
+                    let (whole, fit) =
+                        fit_with_patterns(&encoder, image, (rows, held), task, grove, observer)?;
+                    encoder = whole;
+                    fit
+                }
+                Some(scale) => {
+                    let loss = grove.objective.unwrap_or_default();
+                    let make = |unit| -> Arc<dyn Objective> { Arc::new(Regression::new(loss, scale, unit)) };
+                    fit_grove_for(&make, &task, grove, observer)?
+                }
+            };
             report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
             Circuit::Grove(fit.grove)
         }
@@ -170,6 +200,9 @@ pub(super) fn learn(
             if training.start.is_some() {
                 return Err(Error::setting("a tree cannot be continued: use a grove"));
             }
+            if labels.values().is_some() {
+                return Err(Error::data("a tree is for two classes, and the target is a value: use a grove"));
+            }
             if labels.classes().len() != 2 {
                 return Err(Error::data(format!(
                     "a tree is for two classes, and there are {}: use a grove",
@@ -180,7 +213,11 @@ pub(super) fn learn(
         }
     };
     let learn_time = begun.elapsed();
-    let settings = written(settings, report.as_ref())?;
+    let objective = match &settings.learn {
+        LearnSettings::Grove(grove) => grove.objective,
+        LearnSettings::Tree(_) => None,
+    };
+    let settings = written(&settings, report.as_ref())?;
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?
         .with_label(training.label.map(str::to_owned))
         .with_settings(settings)
@@ -190,7 +227,23 @@ pub(super) fn learn(
             rows: originals as u64,
             digest: digest(bits.view(), &labels.codes()[..originals]),
         });
-    Ok(Trained { model, encoding, encode_time, learn_time, grove: report })
+    Ok(Trained { model, objective, encoding, encode_time, learn_time, grove: report })
+}
+
+/// How values become targets: as a model to go on from has it, else as suits them.
+fn scale_of(values: &[f64], start: Option<&Grove>) -> Result<ValueScale> {
+    match start.map(|start| (start.output(), start.unit())) {
+        Some((Output::Value { offset, scale }, unit)) => ValueScale::known(offset, scale / unit, values),
+        _ => ValueScale::of(values),
+    }
+}
+
+/// What the objective learns: classes, or values in fixed point.
+fn targets_of<'a>(labels: &'a Labels, scale: Option<&ValueScale>) -> Cow<'a, [u32]> {
+    match labels.values().zip(scale) {
+        Some((values, scale)) => values.iter().map(|&value| scale.target(value)).collect(),
+        None => labels.codes().into(),
+    }
 }
 
 /// The settings as the model file has them: those given, and under `resolved` those of the grove with nothing left open.

@@ -1,6 +1,6 @@
 //! Groves as netlists: the trees' gates, the votes' bits, sums of them, and the choice of the class.
 
-use super::super::{Grove, Netlist, NetlistBuilder, Signal, Target, VoteTree};
+use super::super::{Grove, Netlist, NetlistBuilder, Output, Signal, Target, VoteTree};
 use super::adder::Sum;
 use super::logic::{LUT_INPUTS, Logic};
 use super::{CLASS_OUTPUT, check_names};
@@ -18,6 +18,7 @@ pub struct GroveOutputs {
 impl Netlist {
     /// A grove as a netlist.
     ///
+    /// A grove that says values has its margin as outputs, `margin_0_B` being bit `B` in two's complement, and no class.
     /// A two-class grove has the output [`CLASS_OUTPUT`]. A grove of more classes has the class as a binary number,
     /// `class_0` being its lowest bit.
     ///
@@ -37,12 +38,16 @@ impl Netlist {
         let mut margins: Vec<Margin> =
             grove.bias().iter().map(|&bias| Margin { lowest: bias.into(), ..Margin::default() }).collect();
         add_votes(&mut logic, grove, &mut margins)?;
-        if outputs.margins {
+        let is_value = matches!(grove.output(), Output::Value { .. });
+        if outputs.margins || is_value {
             for (index, margin) in margins.iter().enumerate() {
                 for (place, bit) in margin.signed(&mut logic)?.into_iter().enumerate() {
                     logic.builder.output(format!("margin_{index}_{place}"), bit)?;
                 }
             }
+        }
+        if is_value {
+            return Ok(logic.builder.finish());
         }
         if let [margin] = &margins[..] {
             let class = margin.above_zero(&mut logic)?;

@@ -50,6 +50,9 @@ pub fn test_code(model: &Model, format: Format, path: &Path, options: &CodeTestO
     if !matches!(format, Format::C | Format::Rust) {
         return Err(Error::setting(format!("{format} is not a program; C and Rust are")));
     }
+    if model.circuit().says_values() {
+        return Err(Error::setting(format!("{format} of a model that says values cannot be tested yet")));
+    }
     let source = Source::open(format, path)?;
     let deadline = Deadline::after(options.time_limit);
     let rows = options

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::bits::{BitView, WORD_BITS};
-use crate::circuit::{Grove, Span, VoteTree};
+use crate::circuit::{Grove, Output, PatternLayer, Span, VoteTree};
 
 /// The spans that trees may read: those that are not the same for all rows, and those of the start. These are where they
 /// were when it was learned, if they are given again.
@@ -53,7 +53,7 @@ pub(super) fn trees_among(grove: &Grove, spans: &[Span]) -> Result<Vec<VoteTree>
 pub(super) fn grove_of(
     inputs: usize,
     spans: &[Span],
-    classes: usize,
+    output: Output,
     bias: Vec<i32>,
     unit: f64,
     trees: &[VoteTree],
@@ -66,7 +66,7 @@ pub(super) fn grove_of(
     let place = |leaf: u32| *places.get(&leaf).unwrap_or(&leaf);
     let read = read.iter().map(|&column| spans[column as usize - inputs].clone()).collect();
     let trees = trees.iter().map(|tree| renumbered(tree, place)).collect::<Result<_>>()?;
-    Grove::with_spans(inputs, read, classes, bias, unit, trees)
+    Grove::with_output(inputs, (read, PatternLayer::default()), output, bias, unit, trees)
 }
 
 /// A tree that reads other columns.

@@ -30,9 +30,10 @@ pub struct CurvePoint {
     pub round: usize,
     /// Gates of all trees, and the shared features they read.
     pub gates: usize,
-    /// Share of training rows whose class is wrong.
+    /// Share of training rows whose class is wrong; zero where values are learned.
     pub train_error: f64,
-    /// Mean of minus the logarithm of the probability given to the right class, over the training rows.
+    /// Mean of minus the logarithm of the probability given to the right class, over the training rows. Where values are
+    /// learned, the mean loss as a share of what the standard deviation of the targets would lose.
     pub train_loss: f64,
     /// Share of validation rows whose class is wrong.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -110,7 +111,8 @@ impl<'a, E: Engine> Setup<'a, E> {
 
     /// Begins again, with votes worth what the plan says.
     fn rebase(&mut self, plan: &GrovePlan) -> Result<()> {
-        self.unit = LeafStep::unit(self.objective.max_step(), plan.learning_rate, plan.vote_bits);
+        let unit = LeafStep::unit(self.objective.max_step(), plan.learning_rate, plan.vote_bits);
+        self.unit = self.objective.unit(unit);
         self.objective = (self.make)(self.unit);
         self.bias = self.objective.bias(&self.engine.totals(&*self.objective)?)?;
         Ok(())
@@ -146,9 +148,7 @@ impl<'a, E: Engine> Setup<'a, E> {
 
     /// A grove of trees whose leaves are among the columns and all features.
     fn grove(&self, unit: f64, trees: &[VoteTree]) -> Result<Grove> {
-        let margins = self.bias.len();
-        let classes = if margins == 1 { 2 } else { margins };
-        grove_of(self.inputs, self.spans, classes, self.bias.clone(), unit, trees)
+        grove_of(self.inputs, self.spans, self.objective.output(), self.bias.clone(), unit, trees)
     }
 
     pub(super) fn grower(&self, plan: GrovePlan) -> Grower<'_, E> {

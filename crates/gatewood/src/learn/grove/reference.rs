@@ -3,6 +3,8 @@
 //! [`grove`] runs the rounds of a plan, without held-out rows and without pruning. Whatever an engine does to be fast, it
 //! must learn the same grove. Streams of random numbers are drawn in the same order, and scores are the same integers.
 
+use std::sync::Arc;
+
 use super::features::grove_of;
 use super::leaf_step::LeafStep;
 use super::round::words_seen;
@@ -11,13 +13,32 @@ use crate::bits::kernels::{Kernels, Level, Sums};
 use crate::circuit::{Grove, Span, Target, VoteTree};
 use crate::learn::engine::ColumnOrder;
 use crate::learn::gate::LogTable;
-use crate::learn::objective::{ONE, WEIGHT_ONE, for_classes};
+use crate::learn::objective::{ONE, Objective, Regression, ValueLoss, ValueScale, WEIGHT_ONE, for_classes};
 use crate::random::{Purpose, Stream};
+
+/// What is learned.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Aim {
+    /// One of so many classes.
+    Classes(usize),
+    /// Values, by squared error.
+    Values(ValueScale),
+}
+
+impl Aim {
+    pub(super) fn objective(self, unit: f64) -> Arc<dyn Objective> {
+        match self {
+            Self::Classes(classes) => for_classes(classes, unit),
+            Self::Values(scale) => Arc::new(Regression::new(ValueLoss::Squared, scale, unit)),
+        }
+    }
+}
 
 /// Rows as lists of bits, shared features being bits after the others.
 struct Rows {
     bits: Vec<Vec<bool>>,
     targets: Vec<u32>,
+    aim: Aim,
     weights: Vec<u32>,
     margins: Vec<Vec<i32>>,
     gradients: Vec<Vec<i32>>,
@@ -29,13 +50,20 @@ pub(super) fn grove(
     columns: usize,
     spans: &[Span],
     targets: &[u32],
-    classes: usize,
+    aim: Aim,
     weights: &[u32],
     plan: &GrovePlan,
 ) -> Grove {
-    let unit = LeafStep::unit(2.0, plan.learning_rate, plan.vote_bits);
+    let unit = match aim {
+        Aim::Classes(_) => LeafStep::unit(2.0, plan.learning_rate, plan.vote_bits),
+        // The next power of two.
+        Aim::Values(_) => {
+            let wanted = LeafStep::unit(0.5, plan.learning_rate, plan.vote_bits);
+            (0..).map(|power| libm::exp2(-28.0 + f64::from(power))).find(|unit| *unit >= wanted).unwrap()
+        }
+    };
     let step = LeafStep::new(plan.learning_rate, plan.vote_bits, unit, plan.reg_lambda);
-    let objective = for_classes(classes, unit);
+    let objective = aim.objective(unit);
     let bias = objective.bias(&objective.totals(targets, weights)).unwrap();
     let wide = |row: &[bool]| {
         let mut wide = row.to_vec();
@@ -48,6 +76,7 @@ pub(super) fn grove(
     let mut rows = Rows {
         bits: bits.chunks(columns).map(wide).collect(),
         targets: targets.to_vec(),
+        aim,
         weights: if weights.is_empty() { vec![WEIGHT_ONE; targets.len()] } else { weights.to_vec() },
         margins: vec![bias.clone(); targets.len()],
         gradients: Vec::new(),
@@ -77,10 +106,11 @@ pub(super) fn grove(
         trees.extend(grown);
         if bias.len() == 1 && learner.easy.is_none() && (round + 1) * plan.trees_per_round >= 40 {
             let wrong = (0..targets.len()).filter(|&row| (rows.margins[row][0] > 0) != (targets[row] == 1));
-            learner.easy = Some((wrong.count() as f64) < 0.05 * targets.len() as f64);
+            let easy = (wrong.count() as f64) < 0.05 * targets.len() as f64;
+            learner.easy = Some(easy && matches!(aim, Aim::Classes(_)));
         }
     }
-    grove_of(columns, spans, classes, bias, unit, &trees).unwrap()
+    grove_of(columns, spans, objective.output(), bias, unit, &trees).unwrap()
 }
 
 impl Rows {
@@ -88,6 +118,10 @@ impl Rows {
     fn update(&mut self, unit: f64) {
         let limit = (15.0 / unit).clamp(1.0, f64::from(1 << 20)) as i32;
         let gradients = |(margins, &target): (&Vec<i32>, &u32)| -> Vec<i32> {
+            if let (Aim::Values(_), &[margin]) = (self.aim, &margins[..]) {
+                let short = f64::from(target as i32) / f64::from(1 << 30) - unit * f64::from(margin);
+                return vec![(short * f64::from(ONE)).clamp(-f64::from(ONE), f64::from(ONE)) as i32];
+            }
             if let [margin] = margins[..] {
                 let p = 1.0 / (1.0 + libm::exp(-unit * f64::from(margin.clamp(-limit, limit))));
                 let p = (libm::rint(p * f64::from(ONE)) as i32).clamp(1, ONE - 1);
@@ -131,7 +165,11 @@ impl Rows {
             let gradient = i64::from(self.gradients[row][margin]);
             let sums = &mut sums[self.address(row, tree)];
             sums.gradient += gradient * weight;
-            sums.hessian += ((gradient.abs() * (i64::from(ONE) - gradient.abs())) >> 24) * weight;
+            sums.hessian += weight
+                * match self.aim {
+                    Aim::Classes(_) => (gradient.abs() * (i64::from(ONE) - gradient.abs())) >> 24,
+                    Aim::Values(_) => i64::from(ONE),
+                };
         }
         sums
     }

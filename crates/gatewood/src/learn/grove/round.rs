@@ -113,7 +113,8 @@ impl<E: Engine> Grower<'_, E> {
         growing.note_uses(&grown);
         if margins == 1 && growing.easy.is_none() && (round + 1) * self.plan.trees_per_round >= EARLY {
             let wrong = self.engine.loss(&growing.rows)?.wrong;
-            growing.easy = Some((wrong as f64) < EASY * self.engine.rows() as f64);
+            let easy = (wrong as f64) < EASY * self.engine.rows() as f64;
+            growing.easy = Some(self.objective.classifies() && easy);
         }
         Ok(grown)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::PARTS;
 use crate::circuit::MAX_ARITY;
 use crate::learn::defaults::{Defaults, case_of, sample_rows};
+use crate::learn::objective::ValueLoss;
 use crate::learn::patterns::{Augment, PatternSettings};
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
@@ -23,6 +24,9 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GroveSettings {
+    /// What is made small where values are learned: squared error, where it is left open. Not for classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<ValueLoss>,
     /// Inputs of every gate.
     pub arity: Option<usize>,
     /// Inputs of the root, where they are other than those of the gates below it.
@@ -189,6 +193,12 @@ impl GroveSettings {
     fn resolve_with(&self, data: &Profile, defaults: &Defaults) -> Result<GrovePlan> {
         let Profile { rows, classes, .. } = *data;
         let two = classes == 2;
+        let is_value = classes == 0;
+        if let Some(loss) = self.objective.filter(|_| !is_value) {
+            return Err(Error::setting(format!(
+                "objective {loss} is for values, and the target is one of classes"
+            )));
+        }
         let case = case_of(data);
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
         let few_gates =
@@ -224,6 +234,9 @@ impl GroveSettings {
             value if (low..=high).contains(&value) => Ok(value),
             _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
         };
+        if is_value && !self.class_weights.is_empty() {
+            return Err(Error::setting("class weights are for classes, and the target is a value"));
+        }
         if !self.class_weights.is_empty() && self.class_weights.len() != classes {
             return Err(Error::setting(format!(
                 "{} class weights for {classes} classes",
@@ -239,7 +252,7 @@ impl GroveSettings {
         if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
             return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));
         }
-        let vote_bits = self.vote_bits.unwrap_or(8);
+        let vote_bits = self.vote_bits.unwrap_or(if is_value { VALUE_VOTE_BITS } else { 8 });
         between("vote_bits", vote_bits as usize, 1, 16)?;
         let chosen = self.rounds.is_none();
         let cv_folds = match self.cv_folds {
@@ -255,7 +268,7 @@ impl GroveSettings {
         let fixed = chosen && (cv_folds == 0 || defaults.keep_flat_rounds);
         let most = if fixed { defaults.rounds } else { defaults.most_rounds };
         let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
-        let shared_trees = self.shared_trees.unwrap_or(false) && !two;
+        let shared_trees = self.shared_trees.unwrap_or(false) && classes > 2;
         Ok(GrovePlan {
             defaults: case.name.to_owned(),
             climb: self.climb.unwrap_or(defaults.climb),
@@ -315,6 +328,9 @@ impl GroveSettings {
         })
     }
 }
+
+/// Bits of a vote where values are learned: rounding must not be seen in the error.
+const VALUE_VOTE_BITS: u32 = 12;
 
 /// Gates up to which those of an image are better wide ones of trees than spans.
 pub(crate) const FEW_GATES: usize = 200;

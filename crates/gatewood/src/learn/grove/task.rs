@@ -38,7 +38,7 @@ impl<'a> Examples<'a> {
 pub struct GroveTask<'a> {
     /// The rows to learn from.
     pub train: Examples<'a>,
-    /// Number of classes.
+    /// Number of classes; none where the objective learns values.
     pub classes: usize,
     /// What the data is like, by which settings that are left open are chosen.
     pub profile: Profile,

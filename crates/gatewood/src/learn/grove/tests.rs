@@ -3,17 +3,17 @@
 use proptest::prelude::*;
 
 use super::fit::{Place, Setup, learn_grove};
-use super::reference;
+use super::reference::{self, Aim};
 use super::round::words_seen;
 use super::time_limit::Clock;
-use super::{Examples, GrovePlan, GroveSettings, GroveTask, fit_grove};
+use super::{Examples, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for};
 use crate::bits::BitMatrix;
 use crate::bits::kernels::{Kernels, Level};
 use crate::circuit::{Grove, Span, Wide};
 use crate::learn::Silent;
 use crate::learn::engine::parts::PartsEngine;
 use crate::learn::engine::{ColumnOrder, CpuEngine};
-use crate::learn::objective::for_classes;
+use crate::learn::objective::ValueScale;
 use crate::random::{Purpose, Stream};
 
 /// Rows of random bits; the class hangs on three of them, with noise.
@@ -61,7 +61,7 @@ fn settings_of(seed: u64) -> GroveSettings {
 fn fit_parts(
     (bits, labels): (&[bool], &[u32]),
     columns: usize,
-    classes: usize,
+    aim: Aim,
     weights: &[u32],
     spans: &[Span],
     cuts: &[usize],
@@ -82,7 +82,7 @@ fn fit_parts(
     });
     let engine = PartsEngine { parts: parts.collect(), order: &order, kernels };
     let place = Place { engine: &engine, order: &order, kernels, inputs: columns, spans };
-    let make = |unit| for_classes(classes, unit);
+    let make = |unit| aim.objective(unit);
     let mut setup = Setup::new(place, &make, None, &plan).unwrap();
     learn_grove(&mut setup, None, plan, false, Clock::new(None), &Silent).unwrap().grove
 }
@@ -108,7 +108,8 @@ proptest! {
         let plan = plan_of(&task, &settings);
         let fixed = super::task::row_weights(&examples, &[]).unwrap();
         let spans = super::features::candidates(matrix.view(), task.spans.clone(), None);
-        let expected = reference::grove(&bits, columns, &spans, &labels, classes as usize, &fixed, &plan);
+        let aim = Aim::Classes(classes as usize);
+        let expected = reference::grove(&bits, columns, &spans, &labels, aim, &fixed, &plan);
         for level in Level::available() {
             task.kernels = Kernels::at(level).unwrap();
             let fit = fit_grove(&task, &settings, &Silent);
@@ -116,7 +117,37 @@ proptest! {
         }
         let mut cuts = [0, cut, count / 2 + 10, count];
         cuts.sort_unstable();
-        let parts = fit_parts((&bits, &labels), columns, classes as usize, &fixed, &spans, &cuts, plan);
+        let parts = fit_parts((&bits, &labels), columns, aim, &fixed, &spans, &cuts, plan);
+        prop_assert_eq!(&parts, &expected);
+    }
+
+    /// The same for values.
+    #[test]
+    fn all_engines_learn_the_values_of_the_definition(
+        count in 40usize..400, columns in 3usize..80, weighted: bool, cut in 1usize..39, seed: u64,
+    ) {
+        let (bits, classes) = rows(count, columns, 5, seed);
+        let mut stream = Stream::new(seed, Purpose::Generate, 2);
+        let values: Vec<f64> = classes.iter().map(|&class| f64::from(class) * 30.0 + 7.0 * stream.unit()).collect();
+        let scale = ValueScale::of(&values).unwrap();
+        let targets: Vec<u32> = values.iter().map(|&value| scale.target(value)).collect();
+        let matrix = BitMatrix::from_bools(columns, &bits).unwrap();
+        let weights: Vec<f64> = (0..count).map(|row| [0.0, 0.5, 1.0, 3.0][row % 4]).collect();
+        let examples = Examples { bits: matrix.view(), targets: &targets, weights: weighted.then_some(&weights) };
+        let mut task = GroveTask::new(examples, 0);
+        let settings = GroveSettings { vote_bits: Some(12), ..settings_of(seed) };
+        let plan = plan_of(&task, &settings);
+        let fixed = super::task::row_weights(&examples, &[]).unwrap();
+        let aim = Aim::Values(scale);
+        let expected = reference::grove(&bits, columns, &[], &targets, aim, &fixed, &plan);
+        for level in Level::available() {
+            task.kernels = Kernels::at(level).unwrap();
+            let fit = fit_grove_for(&|unit| aim.objective(unit), &task, &settings, &Silent);
+            prop_assert_eq!(&fit.unwrap().grove, &expected, "{}", level.name());
+        }
+        let mut cuts = [0, cut, count / 2 + 10, count];
+        cuts.sort_unstable();
+        let parts = fit_parts((&bits, &targets), columns, aim, &fixed, &[], &cuts, plan);
         prop_assert_eq!(&parts, &expected);
     }
 }
@@ -134,7 +165,8 @@ fn parts_choose_the_same_rounds_and_prune_the_same_trees() {
         let whole = fit_grove(&task, &settings, &Silent).unwrap();
         let plan = plan_of(&task, &settings);
         let cuts = [0, 1, 65, 300, 300, 700];
-        let parts = fit_parts((&bits, &labels), 12, classes as usize, &[], &[], &cuts, plan);
+        let aim = Aim::Classes(classes as usize);
+        let parts = fit_parts((&bits, &labels), 12, aim, &[], &[], &cuts, plan);
         assert_eq!(parts, whole.grove, "{classes} classes, {max_gates:?} gates");
     }
 }

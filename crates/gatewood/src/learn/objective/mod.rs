@@ -6,20 +6,26 @@
 //! - [`Logistic`]: two classes, one margin, the log-odds of class 1.
 //! - [`Softmax`]: more classes, one margin for each.
 //! - [`for_classes`]: the one of these that fits.
+//! - [`Regression`]: values, one margin, the value in fixed point; [`ValueScale`] says how values are kept.
 //!
 //! To add one, implement [`Objective`] in a file here and hand it to [`fit_grove_for`](super::fit_grove_for).
 
 mod logistic;
+mod regression;
 mod softmax;
+mod value_scale;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use logistic::Logistic;
+pub use regression::{Regression, ValueLoss};
 pub use softmax::Softmax;
+pub use value_scale::ValueScale;
 
 use crate::Result;
 use crate::bits::kernels::{Kernels, POINT};
+use crate::circuit::Output;
 
 /// One, in the fixed point of gradients and hessians.
 pub const ONE: i32 = 1 << POINT;
@@ -102,6 +108,21 @@ pub trait Objective: Debug + Send + Sync {
     /// The longest step that a leaf may take, before the learning rate.
     fn max_step(&self) -> f64 {
         2.0
+    }
+
+    /// What a vote is worth where a plan wants this; an objective may need a rounder number.
+    fn unit(&self, wanted: f64) -> f64 {
+        wanted
+    }
+
+    /// Whether rows have classes, so that they can be right or wrong.
+    fn classifies(&self) -> bool {
+        true
+    }
+
+    /// What the margins of the grove say.
+    fn output(&self) -> Output {
+        Output::Classes(self.margins().max(2))
     }
 
     /// How hessians follow from gradients.

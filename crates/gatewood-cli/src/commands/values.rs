@@ -1,0 +1,184 @@
+//! Labels that are numbers: what `train` and `eval` do with them.
+
+use super::learner::{more_fields, shown};
+use crate::terminal::{Grid, Terminal, count, name, print, seconds};
+use anyhow::Result;
+use gatewood::encode::Labels;
+use gatewood::model::{
+    LabelledRows, Model, Prediction, Rows, TrainSettings, Trained, Training, ValueMetrics,
+};
+use gatewood_data::{Dataset, Split, folds};
+use serde_json::{Map, Value, json};
+
+/// The headings of a table of figures.
+const HEADINGS: [&str; 6] = ["", ">rows", ">RMSE", ">MAE", ">R²", ">RMSE of the mean"];
+
+/// How predictions compare with labels that are numbers.
+pub(super) fn metrics(labels: &Labels, prediction: &Prediction) -> Result<ValueMetrics> {
+    Ok(ValueMetrics::new(labels.values().unwrap_or_default(), prediction)?)
+}
+
+/// A table of figures, a line for each of some rows.
+pub(super) fn table(lines: &[(String, &ValueMetrics)]) -> String {
+    let mut grid = Grid::new(&HEADINGS);
+    for (name, metrics) in lines {
+        grid.row(vec![
+            name.clone(),
+            count(metrics.rows),
+            number(metrics.rmse),
+            number(metrics.mae),
+            format!("{:.4}", metrics.r2),
+            number(metrics.baseline_rmse),
+        ]);
+    }
+    grid.show("  ")
+}
+
+fn put(rows: &str, metrics: &ValueMetrics, fields: &mut Map<String, Value>) {
+    let figures = [
+        ("rmse", metrics.rmse),
+        ("mae", metrics.mae),
+        ("r2", metrics.r2),
+        ("baseline_rmse", metrics.baseline_rmse),
+    ];
+    fields.extend(figures.map(|(name, figure)| (format!("{rows}_{name}"), json!(figure))));
+}
+
+/// Learns values and tests them.
+pub(super) struct Learn<'a> {
+    pub(super) dataset: &'a Dataset,
+    pub(super) settings: &'a TrainSettings,
+    pub(super) start: Option<&'a Model>,
+    pub(super) load_seconds: f64,
+    pub(super) json: bool,
+    pub(super) terminal: &'a Terminal,
+}
+
+impl Learn<'_> {
+    fn train(&self, train: &Split, test: Option<&Split>) -> Result<(Trained, Vec<ValueMetrics>)> {
+        let rows = Rows::Raw(train.table.view());
+        let training = Training {
+            train: LabelledRows { rows, labels: &train.labels, weights: train.weights.as_deref() },
+            start: self.start,
+            label: self.dataset.label.as_deref(),
+            data: &self.dataset.name,
+            ..Training::new(rows, &train.labels)
+        };
+        let bar = self.terminal.bar("learning");
+        let trained = gatewood::model::train(&training, self.settings, &bar)?;
+        drop(bar);
+        let threads = self.settings.learn.threads();
+        let measure = |rows: &Split| {
+            metrics(&rows.labels, &trained.model.predict_rows(Rows::Raw(rows.table.view()), threads)?)
+        };
+        let found = [Some(train), test].into_iter().flatten().map(measure).collect::<Result<_>>()?;
+        Ok((trained, found))
+    }
+
+    /// Learns, tests and says how it went; gives the model.
+    pub(super) fn run(&self) -> Result<Model> {
+        let (trained, found) = self.train(&self.dataset.train, self.dataset.test.as_ref())?;
+        let names = ["train", "test"];
+        let circuit = trained.model.circuit();
+        if self.json {
+            let mut fields = Map::new();
+            names.iter().zip(&found).for_each(|(name, metrics)| put(name, metrics, &mut fields));
+            let mut put = |name: &str, value: Value| drop(fields.insert(name.into(), value));
+            put("objective", json!(trained.objective));
+            put("train_rows", json!(self.dataset.train.rows()));
+            put("test_rows", json!(self.dataset.test.as_ref().map_or(0, Split::rows)));
+            put("inputs", json!(circuit.inputs()));
+            put("gates", json!(circuit.gates()));
+            put("depth", json!(circuit.depth()));
+            put("train_seconds", json!(trained.learn_time.as_secs_f64()));
+            put("load_seconds", json!(self.load_seconds));
+            put("seed", json!(self.settings.learn.seed()));
+            put("label", json!(self.dataset.label));
+            put("settings", shown(&self.settings.learn, &trained));
+            more_fields(&trained).into_iter().for_each(|(name, value)| put(name, value));
+            print(&format!("{}\n", Value::Object(fields)))?;
+            return Ok(trained.model);
+        }
+        let values = self.dataset.train.labels.values().unwrap_or_default();
+        let mut text = format!(
+            "{}: target {}, {} values from {} to {}, {}\n\n",
+            name(&self.dataset.name),
+            name(self.dataset.label.as_deref().unwrap_or("label")),
+            count(values.len()),
+            number(values.iter().copied().fold(f64::INFINITY, f64::min)),
+            number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+            trained.objective.unwrap_or_default().words()
+        );
+        let lines: Vec<(String, &ValueMetrics)> = names.map(str::to_owned).into_iter().zip(&found).collect();
+        text += &table(&lines);
+        text += &format!(
+            "\n{} gates, reads {} of {} bits, learned in {}\n",
+            count(circuit.gates()),
+            count(circuit.used_inputs().len()),
+            count(circuit.inputs()),
+            seconds(trained.learn_time.as_secs_f64())
+        );
+        print(&text)?;
+        Ok(trained.model)
+    }
+
+    /// Learns and tests several times, each row being tested on once.
+    pub(super) fn cross_validate(&self, wanted: usize) -> Result<()> {
+        let mut found = Vec::new();
+        for parts in folds(&self.dataset.train.labels, wanted, self.settings.learn.seed())? {
+            let [learned, tested] =
+                [&parts.train, &parts.test].map(|rows| self.dataset.train.select_rows(rows));
+            found.extend(self.train(&learned?, Some(&tested?))?.1.pop());
+        }
+        let rmse: Vec<f64> = found.iter().map(|metrics| metrics.rmse).collect();
+        let mean = |of: fn(&ValueMetrics) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
+        if self.json {
+            let value = json!({
+                "test_rmse": mean(|metrics| metrics.rmse),
+                "test_mae": mean(|metrics| metrics.mae),
+                "test_r2": mean(|metrics| metrics.r2),
+                "test_baseline_rmse": mean(|metrics| metrics.baseline_rmse),
+                "train_rows": self.dataset.train.rows(),
+                "test_rows": self.dataset.train.rows(),
+                "fold_rmse": rmse,
+                "seed": self.settings.learn.seed(),
+            });
+            return print(&format!("{value}\n"));
+        }
+        let lines: Vec<(String, &ValueMetrics)> =
+            (1..).zip(&found).map(|(fold, metrics): (usize, _)| (format!("fold {fold}"), metrics)).collect();
+        print(&format!("{}\n  mean test RMSE {}\n", table(&lines), number(mean(|metrics| metrics.rmse))))
+    }
+}
+
+/// A number with four digits or more that count.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        size if size >= 1000.0 => format!("{value:.1}"),
+        size if size >= 1e-4 => {
+            let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+            format!("{value:.decimals$}")
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.43521, "0.4352"),
+            (-12.3456, "-12.35"),
+            (48211.23, "48211.2"),
+            (2.5e-7, "2.500e-7"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Labels that are numbers, from a CSV to Verilog.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn run(folder: &Path, words: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gatewood"))
+        .current_dir(folder)
+        .args(words.split_whitespace())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn good(folder: &Path, words: &str) -> String {
+    let output = run(folder, words);
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn bad(folder: &Path, words: &str) -> String {
+    let output = run(folder, words);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{words}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Houses whose price hangs on size and place; `odd` replaces the price of the fifth.
+fn write_houses(path: &Path, odd: Option<&str>) {
+    let mut rows = String::from("size,place,age,price\n");
+    for i in 0..600u32 {
+        let (size, place, age) =
+            (50 + i * 37 % 150, ["hill", "shore", "town"][(i % 3) as usize], i * 11 % 90);
+        let price = f64::from(size) * [1.0, 2.5, 1.5][(i % 3) as usize] + f64::from(i * 7919 % 101) / 10.0;
+        let price = odd.filter(|_| i == 4).map_or(price.to_string(), str::to_owned);
+        rows += &format!("{size},{place},{age},{price}\n");
+    }
+    std::fs::write(path, rows).unwrap();
+}
+
+#[test]
+fn a_label_of_numbers_is_learned_as_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_houses(&folder.join("houses.csv"), None);
+    let said = good(folder, "train houses.csv --holdout 0.2 --rounds 60 -o houses.gw");
+    assert!(said.contains("target price, 480 values from") && said.contains("squared error"), "{said}");
+    let json: Value =
+        serde_json::from_str(&good(folder, "train houses.csv --holdout 0.2 --rounds 60 --json")).unwrap();
+    let figure = |name: &str| json[name].as_f64().unwrap();
+    assert!(figure("test_rmse") < 0.2 * figure("test_baseline_rmse") && figure("test_r2") > 0.95, "{json}");
+    assert!(figure("test_mae") <= figure("test_rmse") && json["objective"] == "squared");
+    assert!(json.get("test_error").is_none() && json["vote_bits"] == 12);
+
+    let values = good(folder, "predict houses.gw houses.csv");
+    let mut lines = values.lines();
+    assert_eq!(lines.next(), Some("row,value"));
+    assert!(
+        lines.clone().count() == 600
+            && lines.all(|line| line.split_once(',').unwrap().1.parse::<f64>().is_ok())
+    );
+    assert!(bad(folder, "predict houses.gw houses.csv --proba").contains("no probability"));
+    let eval: Value = serde_json::from_str(&good(folder, "eval houses.gw houses.csv --json")).unwrap();
+    assert!(eval["rmse"].as_f64().unwrap() < 15.0 && eval["rows"] == 600, "{eval}");
+    assert!(good(folder, "eval houses.gw houses.csv").contains("RMSE"));
+    assert!(good(folder, "inspect houses.gw").contains("* margin"));
+    let folds: Value =
+        serde_json::from_str(&good(folder, "train houses.csv --cv 3 --rounds 20 --json")).unwrap();
+    assert_eq!(folds["fold_rmse"].as_array().unwrap().len(), 3);
+    assert!(good(folder, "train houses.csv --cv 2 --rounds 5").contains("mean test RMSE"));
+    good(
+        folder,
+        "train houses.csv --objective huber --rounds 10 --early-stopping-rounds 5 --continue houses.gw",
+    );
+}
+
+#[test]
+fn circuits_of_numbers_are_proven_and_others_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_houses(&folder.join("houses.csv"), None);
+    good(folder, "train houses.csv --rounds 2 --trees-per-round 2 --arity 3 -o houses.gw");
+    for file in ["houses.v", "houses.blif", "houses.aig"] {
+        good(folder, &format!("export houses.gw -o {file}"));
+        assert!(good(folder, &format!("verify houses.gw {file}")).contains("proven"), "{file}");
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_learned_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let houses = folder.join("houses.csv");
+    for (odd, message) in
+        [("", "row 5"), ("cheap", "line 6"), ("1e300", "row 5"), ("nan", "row 5"), ("inf", "row 5")]
+    {
+        write_houses(&houses, Some(odd));
+        let said = bad(folder, "train houses.csv --objective squared --rounds 2");
+        assert!(said.contains(message) && said.contains("price"), "{odd}: {said}");
+    }
+    write_houses(&houses, None);
+    assert!(bad(folder, "train houses.csv --objective classes").contains("looks like a quantity"));
+    assert!(bad(folder, "train houses.csv --objective median").contains("not an objective"));
+    assert!(bad(folder, "train houses.csv --model tree").contains("use a grove"));
+    assert!(bad(folder, "train houses.csv --class-weight balanced").contains("label is a number"));
+    assert!(bad(folder, "train houses.csv --label place --objective squared").contains("row 1"));
+    std::fs::write(&houses, "x,y\n1,5\n2,5\n3,5\n").unwrap();
+    assert!(bad(folder, "train houses.csv --objective squared").contains("5 on every row"));
+}
