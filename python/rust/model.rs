@@ -149,7 +149,7 @@ impl Model {
         let Some(rows) = Few::read(array) else { return Ok(None) };
         let classes = self.model.classes().len();
         let mut all = vec![0.0; rows.len() * classes];
-        let mut to = all.chunks_exact_mut(classes);
+        let mut to = all.chunks_exact_mut(classes.max(1));
         self.few(&rows, |predictor, row| match to.next() {
             Some(to) => predictor.predict_proba_one(row, to),
             None => Ok(0),

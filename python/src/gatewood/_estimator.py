@@ -332,6 +332,8 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         summary = json.loads(model.summary())
         if summary["model"] != cls._kind:
             raise ValueError(f"the file holds a {summary['model']}, not a {cls._kind}: use gatewood.load")
+        if not model.classes:
+            raise ValueError("the file holds a model of values, and a classifier says classes")
         settings = summary["settings"] or {}
         settings = {_PARAMETERS.get(name, name): value for name, value in settings.items()}
         # Of the encoder's settings, those that were chosen: one for pixels would say that rows are images.
