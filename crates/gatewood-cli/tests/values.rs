@@ -61,6 +61,8 @@ fn a_label_of_numbers_is_learned_as_numbers() {
             && lines.all(|line| line.split_once(',').unwrap().1.parse::<f64>().is_ok())
     );
     assert!(bad(folder, "predict houses.gw houses.csv --proba").contains("no probability"));
+    assert!(bad(folder, "predict houses.gw houses.csv --contributions").contains("says values"));
+    assert!(bad(folder, "explain houses.gw houses.csv --row 1").contains("cannot be explained yet"));
     let eval: Value = serde_json::from_str(&good(folder, "eval houses.gw houses.csv --json")).unwrap();
     assert!(eval["rmse"].as_f64().unwrap() < 15.0 && eval["rows"] == 600, "{eval}");
     assert!(good(folder, "eval houses.gw houses.csv").contains("RMSE"));

@@ -77,6 +77,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
     let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
     if let Some(values) = prediction.values() {
+        if args.contributions {
+            bail!(Usage("contributions are for classes, and the model says values".into()));
+        }
         if args.proba {
             bail!(Usage("the model says values, which have no probability; leave --proba out".into()));
         }

@@ -187,6 +187,9 @@ fn compute(
     let Circuit::Grove(grove) = model.circuit() else {
         return Err(Error::data("a single tree has no margin that columns could contribute to"));
     };
+    if model.circuit().says_values() {
+        return Err(Error::setting("a model that says values cannot be explained yet: it must say classes"));
+    }
     let (columns, column_of) = (columns.count, &columns.of_bit[..]);
     let trees = grove.trees().iter().map(|tree| Local::new(grove, Flat::new(grove, tree), column_of));
     let trees = trees.collect::<Result<Vec<Local<'_>>>>()?;

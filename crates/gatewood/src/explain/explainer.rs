@@ -61,9 +61,14 @@ impl<'m> Explainer<'m> {
     /// Makes a model ready.
     ///
     /// # Errors
-    /// When a tree cannot be read as one that votes, or the model reads patterns of images.
+    /// When a tree cannot be read as one that votes, the model reads patterns of images, or it says values.
     pub fn new(model: &'m Model) -> Result<Self> {
         super::refuse_patterns(model)?;
+        if model.circuit().says_values() {
+            return Err(Error::setting(
+                "a model that says values cannot be explained yet: it must say classes",
+            ));
+        }
         let grove = match model.circuit() {
             Circuit::Grove(grove) => Cow::Borrowed(grove),
             Circuit::Tree(tree) => Cow::Owned(voting(tree)?),
