@@ -233,6 +233,15 @@ impl Labels {
         &self.codes
     }
 
+    /// A number for each row by which its label is known again: its class, or the bits of its value, folded.
+    pub(crate) fn marks(&self) -> std::borrow::Cow<'_, [u32]> {
+        let fold = |value: &f64| (value.to_bits() >> 32) as u32 ^ value.to_bits() as u32;
+        match &self.values {
+            Some(values) => values.iter().map(fold).collect(),
+            None => self.codes[..].into(),
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.values.as_ref().map_or(self.codes.len(), Vec::len)

@@ -298,7 +298,7 @@ impl Model {
             return Ok(None);
         }
         let bits = self.encoder.transform_on(table, threads)?;
-        Ok(digest::share_among(&self.provenance.digest, bits.view(), labels.codes()))
+        Ok(digest::share_among(&self.provenance.digest, bits.view(), &labels.marks()))
     }
 
     /// What the model says of rows that are bits already.

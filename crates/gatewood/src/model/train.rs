@@ -225,7 +225,7 @@ pub(super) fn learn(
             program: concat!("gatewood ", env!("CARGO_PKG_VERSION")).into(),
             data: training.data.into(),
             rows: originals as u64,
-            digest: digest(bits.view(), &labels.codes()[..originals]),
+            digest: digest(bits.view(), &labels.marks()[..originals]),
         });
     Ok(Trained { model, objective, encoding, encode_time, learn_time, grove: report })
 }
