@@ -58,8 +58,8 @@ fn values_are_learned_and_predicted_alike_everywhere() {
     // One row at a time says the same, and so does the file.
     let predictor = trained.model.predictor();
     let all = trained.model.predict(&fresh, 2).unwrap().values().unwrap();
-    for row in 0..20 {
-        assert_eq!(predictor.predict_value_one(Row::Of(fresh.view(), row)).unwrap(), all[row]);
+    for (row, &value) in all.iter().enumerate().take(20) {
+        assert_eq!(predictor.predict_value_one(Row::Of(fresh.view(), row)).unwrap(), value);
     }
     assert!(predictor.predict_one(Row::Of(fresh.view(), 0)).unwrap_err().is_setting());
     assert!(predictor.predict_proba_one(Row::Of(fresh.view(), 0), &mut []).unwrap_err().is_setting());
