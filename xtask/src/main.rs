@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod attack;
+mod browser;
 mod compare;
 mod dependencies;
 mod docs;
@@ -117,6 +118,7 @@ fn steps() -> Vec<Step> {
         rust::steps(),
         python::steps(),
         hardware::steps(),
+        browser::steps(),
         docs::steps(),
         compare::steps(),
         dependencies::steps(),

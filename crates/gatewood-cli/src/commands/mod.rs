@@ -5,6 +5,7 @@ mod columns;
 mod data;
 mod eval;
 mod explain;
+mod explore;
 mod export;
 mod inspect;
 mod learner;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Inspect(inspect::Args),
     /// Say why a row has its class, what would turn it, and what each column adds
     Explain(explain::Args),
+    /// Write a model as a page to try out and look into with a browser: one HTML file that works offline
+    Explore(explore::Args),
     /// Prove a property of a model for every row that can exist, or show a row for which it is false
     Prove(prove::Args),
     /// Write a model's circuit as Verilog, VHDL, BLIF, AIGER, C, Rust, DOT, SVG or JSON
@@ -62,6 +65,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Inspect(args) => inspect::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Explore(args) => explore::run(&args, terminal),
         Command::Prove(args) => prove::run(&args),
         Command::Export(args) => export::run(&args, terminal),
         Command::Verify(args) => verify::run(&args),

@@ -109,7 +109,8 @@ struct EncodeArgs {
     shape: Option<ImageShape>,
 }
 
-fn shape(text: &str) -> Result<ImageShape, String> {
+/// The shape of images, as it is written: 28x28.
+pub(super) fn shape(text: &str) -> Result<ImageShape, String> {
     let sizes: Option<Vec<usize>> =
         text.split('x').map(|size| size.parse().ok().filter(|size| (1..=1 << 14).contains(size))).collect();
     match sizes.as_deref() {

@@ -6,6 +6,7 @@
 //! - [`write_test_bench`]: a test bench that checks itself, for Verilog and VHDL;
 //! - [`read()`]: a netlist from BLIF, AIGER or the Verilog written here;
 //! - [`verify`]: proves that such a file computes what a model computes; [`test_code`] tests C and Rust;
+//! - [`explorer_page`]: a model as a page to look into with a browser;
 //! - [`heat_map`], [`curve_picture`]: the pixels that matter and how the error fell, as pictures.
 //!
 //! ```
@@ -26,6 +27,7 @@
 mod code;
 mod draft;
 mod encoder;
+mod explorer;
 mod form;
 mod format;
 mod hdl;
@@ -43,6 +45,7 @@ use std::io::Write;
 
 use self::code::{Code, c, rust};
 pub use self::code::{CodeTest, CodeTestOptions, test_code};
+pub use self::explorer::{EXPLORER_ROWS, ExplorerOptions, ExplorerRows, explorer_data, explorer_page};
 pub use self::format::Format;
 pub use self::hdl::cells::CellFamily;
 use self::hdl::{verilog, verilog_reader, vhdl};
