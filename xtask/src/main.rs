@@ -17,6 +17,7 @@ mod python;
 mod report;
 mod rust;
 mod speed;
+mod wasm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -123,6 +124,7 @@ fn steps() -> Vec<Step> {
         compare::steps(),
         dependencies::steps(),
         packages::steps(),
+        wasm::steps(),
     ]
     .concat()
 }

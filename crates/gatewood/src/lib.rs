@@ -42,8 +42,25 @@
 //! - [`random`]: the streams all randomness comes from.
 //! - [`memory`]: asking for memory before taking it.
 //! - [`text`]: texts of unknown origin in messages.
+//!
+//! # Features
+//! All are on by default. With none, models are loaded and predict, with four dependencies.
+//!
+//! - `parallel`: several threads.
+//! - `train`: [`learn`] and [`model::train()`], [`Classifier::fit`].
+//! - `explain`: [`explain`].
+//! - `export`: [`export`]; brings `prove` along.
+//! - `prove`: [`circuit::Netlist`], and proofs that two are equal.
+//!
+//! The library compiles for `wasm32-unknown-unknown`, with the same features, and learns the same models there; one thread does
+//! all the work.
 
 #![deny(unsafe_code)]
+// What only some features use stays with what it belongs to.
+#![cfg_attr(
+    not(all(feature = "train", feature = "explain", feature = "export", feature = "prove")),
+    allow(dead_code, unused_imports)
+)]
 
 #[allow(unsafe_code)]
 pub mod bits;
@@ -51,14 +68,23 @@ pub mod circuit;
 mod classifier;
 pub mod encode;
 mod error;
+#[cfg(feature = "explain")]
 pub mod explain;
+#[cfg(feature = "export")]
 pub mod export;
+#[cfg(feature = "train")]
 pub mod learn;
 pub mod memory;
 pub mod model;
-mod pool;
+mod platform;
+#[cfg(any(feature = "train", feature = "explain", feature = "prove"))]
 pub mod random;
 pub mod text;
 
-pub use classifier::{Classifier, ClassifierSettings};
+pub use classifier::Classifier;
+#[cfg(feature = "train")]
+pub use classifier::ClassifierSettings;
 pub use error::{Error, Result};
+use platform::pool;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use platform::set_clock;

@@ -22,6 +22,11 @@ pub fn check(bytes: usize) -> Result<()> {
     if bytes < SMALL {
         return Ok(());
     }
+    // Where the system says nothing, what no list can hold is refused still.
+    if isize::try_from(bytes).is_err() {
+        let needed = megabytes(bytes as u64);
+        return Err(Error::too_large(format!("{needed} of memory are needed, more than can be addressed")));
+    }
     match Room::smallest(Path::new("/")) {
         Some(room) if (bytes as u64).saturating_add(MARGIN) > room.bytes => Err(Error::too_large(format!(
             "{} of memory are needed, but only {} {}",

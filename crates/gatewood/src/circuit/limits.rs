@@ -1,6 +1,8 @@
 //! What a proof may take.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::platform::Instant;
 
 /// What a proof may take before it is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

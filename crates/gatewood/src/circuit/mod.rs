@@ -6,22 +6,31 @@
 //! - [`Netlist`]: any network of LUTs with named inputs and outputs, made by a [`NetlistBuilder`]; what exporters,
 //!   readers and provers see.
 
+#[cfg(feature = "prove")]
 pub(crate) mod aig;
+#[cfg(feature = "prove")]
 mod classes;
+#[cfg(feature = "prove")]
 mod equivalence;
 mod grove;
 mod grove_run;
 mod limits;
+#[cfg(feature = "prove")]
 mod lower;
+#[cfg(feature = "prove")]
 mod map;
+#[cfg(feature = "prove")]
 mod netlist;
 mod pattern;
 mod pattern_run;
 mod predict;
 mod row;
 mod run;
+#[cfg(feature = "prove")]
 mod simplify;
+#[cfg(feature = "prove")]
 mod simulate;
+#[cfg(feature = "prove")]
 mod solver;
 mod span;
 mod table;
@@ -30,20 +39,25 @@ mod tally;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tree;
+#[cfg(feature = "prove")]
 mod window;
 
+#[cfg(feature = "prove")]
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where, prove_equal_within};
 pub use grove::{Grove, Output, Target, VoteTree};
 pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub(crate) use limits::Deadline;
 pub use limits::{PROOF_CONFLICTS, ProofLimits};
+#[cfg(feature = "prove")]
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
+#[cfg(feature = "prove")]
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use pattern::{Literal, Pattern, PatternLayer, Planes};
 pub(crate) use pattern_run::PatternRun;
 pub use predict::Margins;
 pub(crate) use predict::{add_votes, in_pieces, write_probabilities};
 pub(crate) use row::{RowCircuit, RowRoom};
+#[cfg(feature = "prove")]
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use span::Span;
 pub(crate) use span::Wide;

@@ -1,6 +1,6 @@
 //! Margins, classes and probabilities of many rows.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::grove_run::{CHUNK_ROWS, Scratch};
 use super::tally::{Room, TALLY_ROWS, Tally};

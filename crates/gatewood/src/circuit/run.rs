@@ -1,6 +1,6 @@
 //! Running a tree over many rows.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::{MAX_ARITY, Tree};
 use crate::bits::kernels::Kernels;

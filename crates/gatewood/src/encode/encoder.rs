@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BitMeaning, EncodeReport, EncodeSettings, Kind, TableView, Test, Written, fit, meaning, transform,
-};
+use super::{BitMeaning, Kind, TableView, Test, Written, meaning, transform};
+#[cfg(feature = "train")]
+use super::{EncodeReport, EncodeSettings, fit};
 use crate::bits::BitMatrix;
 use crate::{Error, Result};
 
 /// Turns raw rows into bits, each bit a [`super::Test`] of one raw column.
 ///
-/// Fitted on training rows with [`Encoder::fit`], then applied to any table that has the same columns.
+/// Fitted on training rows with `Encoder::fit`, then applied to any table that has the same columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     /// Columns of the table it was fitted on.
@@ -40,6 +40,7 @@ pub struct Input {
     pub written: Option<Written>,
 }
 
+#[cfg(feature = "train")]
 impl Encoder {
     /// Fits an encoder to all rows of a table.
     ///
@@ -75,7 +76,9 @@ impl Encoder {
     ) -> Result<(Self, EncodeReport)> {
         fit::fit(table.into(), Some(rows), settings, 0)
     }
+}
 
+impl Encoder {
     /// The encoder of ready bits: takes a table of `columns` bits as it is.
     pub fn identity(columns: usize) -> Self {
         let inputs = (0..columns)

@@ -24,14 +24,18 @@
 mod codes;
 mod column;
 mod compare;
+#[cfg(feature = "train")]
 mod cuts;
 mod date;
 mod encoder;
+#[cfg(feature = "train")]
 mod fit;
 mod image;
 mod labels;
 mod meaning;
+#[cfg(feature = "train")]
 mod planes;
+#[cfg(feature = "train")]
 mod prune;
 mod raw;
 mod report;
@@ -40,6 +44,7 @@ mod settings;
 mod source;
 mod table;
 mod transform;
+#[cfg(feature = "train")]
 mod treat;
 mod view;
 mod words;
@@ -53,6 +58,7 @@ pub use image::ImageShape;
 pub(crate) use labels::check_values;
 pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};
+#[cfg(feature = "train")]
 pub use planes::{PlaneEncoder, PlaneSettings};
 pub(crate) use raw::RawColumn;
 pub use report::{ColumnReport, EncodeReport, Outcome};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::compare::{self, Compared};
 use super::source::Piece;

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::flat::{Flat, lanes};
 use crate::bits::{BitMatrix, BitView};

@@ -1,6 +1,8 @@
 //! Whether a row exists for which some forms are all above zero: bounds first, then branching over columns.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::platform::Instant;
 
 use super::bound::{Allowed, Bound, VOTE};
 use super::system::{Form, System};

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::platform::files::{link, unnamed};
 use crate::{Error, Result};
 
 /// A file that gets its name when it is whole. Until [`AtomicFile::finish`], the path holds what it held before.
@@ -239,35 +240,6 @@ fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
         }
     }
     file.set_permissions(before.permissions())
-}
-
-/// A file without a name in a folder, where the file system has such files.
-#[cfg(target_os = "linux")]
-fn unnamed(folder: &Path) -> Option<File> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
-    let _ = file.try_lock();
-    Some(file)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_folder: &Path) -> Option<File> {
-    None
-}
-
-/// Gives a file without a name one that is free.
-#[cfg(target_os = "linux")]
-fn link(file: &File, name: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    use std::os::fd::AsRawFd;
-    let from = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(rustix::fs::linkat(CWD, from, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_file: &File, _name: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(test)]

@@ -11,8 +11,11 @@
 //! The file is described in `FORMAT.md` at the root of the repository.
 
 mod atomic;
+#[cfg(feature = "train")]
 mod augment;
+#[cfg(feature = "train")]
 mod class_weight;
+#[cfg(feature = "train")]
 mod cross_validate;
 mod digest;
 mod file;
@@ -20,15 +23,21 @@ mod file_patterns;
 mod importance;
 mod metrics;
 mod packing;
+#[cfg(feature = "train")]
 mod patterns;
+#[cfg(feature = "train")]
 mod permutation;
 mod prediction;
 mod predictor;
+#[cfg(feature = "train")]
 mod prepare;
 mod rows;
+#[cfg(feature = "train")]
 mod settings;
+#[cfg(feature = "train")]
 mod split;
 mod staged;
+#[cfg(feature = "train")]
 mod train;
 mod value_metrics;
 
@@ -42,16 +51,22 @@ use crate::encode::{Encoder, Labels, Table};
 use crate::{Error, Result};
 
 pub use atomic::{AtomicFile, write_atomically};
+#[cfg(feature = "train")]
 pub use class_weight::ClassWeight;
+#[cfg(feature = "train")]
 pub use cross_validate::{Fold, cross_validate};
 pub use file::FORMAT_VERSION;
 pub use metrics::Metrics;
 pub use prediction::Prediction;
 pub use predictor::Predictor;
+#[cfg(feature = "train")]
 pub use prepare::train;
 pub use rows::{LabelledRows, Rows};
+#[cfg(feature = "train")]
 pub use settings::{LearnSettings, TrainSettings};
+#[cfg(feature = "train")]
 pub use split::{EARLY_STOPPING_SHARE, Parts, Subset, folds, holdout};
+#[cfg(feature = "train")]
 pub use train::{GroveReport, Trained, Training};
 pub use value_metrics::ValueMetrics;
 

@@ -1,13 +1,11 @@
-//! Exported C and Rust, compiled and run: the one file of the library that starts other programs.
+//! Exported C and Rust, compiled and run.
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::process::Command;
 
 use crate::circuit::Deadline;
 use crate::export::{Format, Options};
+use crate::platform::programs::{Folder, run};
 use crate::{Error, Result};
 
 /// A file of C or Rust that was exported.
@@ -71,8 +69,8 @@ impl Source {
 
     /// Compiles a main program around it, with the compiler that `$CC` or `$RUSTC` names, or the usual one.
     pub(super) fn compile(&self, folder: &Folder, text: &str, deadline: Deadline) -> Result<PathBuf> {
-        let main = folder.0.join(format!("main.{}", self.format.extension()));
-        let program = folder.0.join("program");
+        let main = folder.path().join(format!("main.{}", self.format.extension()));
+        let program = folder.path().join("program");
         std::fs::write(&main, text)
             .map_err(|error| Error::io(format!("{} cannot be written: {error}", main.display())))?;
         let compiler =
@@ -89,9 +87,9 @@ impl Source {
                 command
             }
         };
-        command.arg("-o").arg(&program).arg(&main).current_dir(&folder.0);
+        command.arg("-o").arg(&program).arg(&main).current_dir(folder.path());
         let name = command.get_program().to_string_lossy().into_owned();
-        let output = run(&mut command, Vec::new(), deadline)
+        let output = run(&mut command, Vec::new(), || deadline.has_passed())
             .map_err(|error| error.at(format!("the compiler {name}")))?;
         if !output.status.success() {
             return Err(Error::file(format!(
@@ -106,81 +104,10 @@ impl Source {
 
 /// Sends bytes through a program; gives the words it writes.
 pub(super) fn answers(program: &Path, bytes: Vec<u8>, deadline: Deadline) -> Result<Vec<u64>> {
-    let output =
-        run(&mut Command::new(program), bytes, deadline).map_err(|error| error.at("the compiled program"))?;
+    let output = run(&mut Command::new(program), bytes, || deadline.has_passed())
+        .map_err(|error| error.at("the compiled program"))?;
     if !output.status.success() {
         return Err(Error::data(format!("the compiled program ended with {}", output.status)));
     }
     Ok(output.stdout.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect())
-}
-
-/// How often a program is asked whether it has ended.
-const POLL: Duration = Duration::from_millis(2);
-
-/// Runs a program on some input to its end, and kills it at the deadline.
-fn run(command: &mut Command, input: Vec<u8>, deadline: Deadline) -> Result<Output> {
-    let failed = |error| Error::io(format!("cannot be run: {error}"));
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    // A program that ends early closes its input; what it wrote then says why.
-    let writer = std::thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(&input)));
-    let reader = std::thread::spawn(move || read_all(stdout));
-    let errors = std::thread::spawn(move || read_all(stderr));
-    let status = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break status,
-            None if deadline.has_passed() => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(Error::data("took longer than the time limit allows"));
-            }
-            None => std::thread::sleep(POLL),
-        }
-    };
-    let read = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
-    let _ = writer.join();
-    Ok(Output { status, stdout: read(reader), stderr: read(errors) })
-}
-
-fn read_all(pipe: Option<impl Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // What was read before a pipe broke is still of use.
-        let _ = pipe.read_to_end(&mut bytes);
-    }
-    bytes
-}
-
-/// A folder for temporary files that only this user can read; removed when dropped.
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    /// A new folder. Its name is not in use: making it fails where something of that name is there.
-    pub(super) fn new() -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        loop {
-            let number = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("gatewood-verify-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match builder.create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < 10_000 => {}
-                Err(error) => return Err(Error::io(format!("no temporary folder can be made: {error}"))),
-            }
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::compile::{Folder, Source, answers};
+use super::compile::{Source, answers};
 use super::harness::{HARNESS_BLOCK, harness, raw_harness};
 use super::raw_rows::raw_rows;
 use crate::bits::BitMatrix;
 use crate::circuit::Deadline;
 use crate::export::{Format, VerifyOptions, test_rows};
 use crate::model::Model;
+use crate::platform::programs::Folder;
 use crate::{Error, Result};
 
 /// What a test of exported C or Rust found. It is a test, not a proof.

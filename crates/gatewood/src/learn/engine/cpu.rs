@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::draw::{Weights, draw};
 use super::rows::PackedRows;
@@ -27,7 +27,7 @@ const PARTS_A_THREAD: usize = 4;
 
 /// How many of some rows a thread has at a time, whole pieces: all where they are not worth sharing.
 fn part_rows(rows: usize) -> usize {
-    let parts = (rows / PART_ROWS).clamp(1, PARTS_A_THREAD * rayon::current_num_threads());
+    let parts = (rows / PART_ROWS).clamp(1, PARTS_A_THREAD * current_num_threads());
     rows.div_ceil(parts).next_multiple_of(PIECE_ROWS).max(PIECE_ROWS)
 }
 

@@ -1,6 +1,6 @@
 //! All rows, packed so that any of them can be gathered quickly.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::ColumnOrder;
 use crate::Result;

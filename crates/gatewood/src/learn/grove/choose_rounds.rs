@@ -12,6 +12,7 @@ use super::time_limit::Clock;
 use crate::Result;
 use crate::learn::Tracker;
 use crate::learn::engine::Engine;
+use crate::platform::parallel;
 use crate::random::{Purpose, Stream};
 
 /// Parts the rows are split into; each part is held out in turn, as many as the plan has folds.
@@ -59,9 +60,9 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     let parts = &parts(setup, plan.seed)?;
     let judged: &Vec<OnceLock<Result<Vec<Judged>>>> = &vec![OnceLock::new(); plan.cv_folds];
     let (chosen, mut grown) = (&OnceLock::new(), None);
-    let threads = rayon::current_num_threads();
+    let threads = parallel::current_num_threads();
     let turns = (plan.cv_folds + 1).div_ceil(threads);
-    rayon::scope_fifo(|scope| {
+    parallel::scope_fifo(|scope| {
         for (fold, this) in judged.iter().enumerate() {
             let clock = clock.part((fold / threads + 1) as f64 / turns as f64);
             scope.spawn_fifo(move |_| {

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use crate::Result;
 use crate::bits::{BitView, WORD_BITS};

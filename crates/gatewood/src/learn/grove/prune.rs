@@ -1,6 +1,6 @@
 //! Making a grove fit its gates: the trees that matter least go, and the others vote anew.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::gates::Gates;
 use super::round::Grower;

@@ -9,6 +9,7 @@ use crate::learn::objective::ValueLoss;
 use crate::learn::patterns::{Augment, PatternSettings};
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
+use crate::platform::has_clock;
 use crate::{Error, Result};
 
 /// The settings of a grove. What is left at `None` is chosen from the size of the data by [`GroveSettings::resolve`].
@@ -248,6 +249,9 @@ impl GroveSettings {
         }
         if let Some(seconds) = self.time_limit.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
             return Err(Error::setting(format!("time_limit {seconds} is not above zero")));
+        }
+        if self.time_limit.is_some() && !has_clock() {
+            return Err(Error::setting("time_limit needs a clock, and the library was given none"));
         }
         if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
             return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));

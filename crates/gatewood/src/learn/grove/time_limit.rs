@@ -1,6 +1,6 @@
 //! Learning within a given time: how long it may take, and the plan that makes most of it.
 
-use std::time::Instant;
+use crate::platform::Instant;
 
 use super::fit::Setup;
 use super::settings::GrovePlan;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::draw::Draw;
 use super::settings::PatternPlan;
@@ -188,7 +188,7 @@ impl PatternColumns {
         let starts: Vec<usize> = (0..bits.rows()).step_by(CHUNK_ROWS).collect();
         in_pool(threads, || {
             // As many pieces at a time as there are threads, so that few are in memory.
-            for starts in starts.chunks(rayon::current_num_threads().max(1)) {
+            for starts in starts.chunks(current_num_threads().max(1)) {
                 let make = |&start: &usize| -> Result<(usize, Vec<Line>)> {
                     let chunk = start..bits.rows().min(start + CHUNK_ROWS);
                     Ok((start, self.lines(&old, &new, bits, rows, chunk)?))

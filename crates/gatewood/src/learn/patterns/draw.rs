@@ -1,6 +1,6 @@
 //! Drawing patterns from training images.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::settings::PatternPlan;
 use crate::bits::kernels::{Kernels, Line};

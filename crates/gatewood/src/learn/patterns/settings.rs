@@ -68,7 +68,7 @@ pub struct PatternPlan {
 }
 
 /// Columns of patterns that all rows together may have, in bits; and how many patterns there are at the most.
-const MOST_BITS: usize = 1 << 32;
+const MOST_BITS: u64 = 1 << 32;
 const MOST_PATTERNS: usize = 40_000;
 
 /// What is known of images before patterns are drawn.
@@ -95,7 +95,7 @@ impl PatternSettings {
         let side = profile.image.width.max(profile.image.height) as u32;
         let defaults = defaults(profile);
         let counts = self.counts.unwrap_or(defaults.counts);
-        let fit = MOST_BITS / profile.rows.max(1) / counts.max(1) as usize;
+        let fit = (MOST_BITS / profile.rows.max(1) as u64 / u64::from(counts.max(1))) as usize;
         let plan = PatternPlan {
             count: count.unwrap_or_else(|| fit.clamp(1000, MOST_PATTERNS)),
             literals: self.literals.unwrap_or(defaults.literals),

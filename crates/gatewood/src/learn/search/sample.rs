@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use crate::Result;
 use crate::bits::kernels::{BLOCKS, Kernels};

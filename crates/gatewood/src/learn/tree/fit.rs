@@ -1,6 +1,6 @@
 //! The paper's tree: random leaves, greedy gates, hill climbing.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use super::greedy::{Branch, Column, Grower, Scratch, reserved};
 use super::{TrainingView, TreeSettings};
@@ -66,8 +66,7 @@ pub fn fit_tree_at(
     )
     .map_err(|error| error.at(format_args!("a tree of {} leaves", shape.leaves)))?;
     in_pool(settings.threads, || {
-        let (view, logs) =
-            rayon::join(|| TrainingView::new(bits, labels, kernels), || LogTable::new(labels.len()));
+        let (view, logs) = join(|| TrainingView::new(bits, labels, kernels), || LogTable::new(labels.len()));
         let view = view?;
         let leaves = random_leaves(settings.seed, shape.leaves, view.columns())?;
         let trials = trials_by_subtree(settings)?;
@@ -124,7 +123,7 @@ pub(super) fn trials_by_subtree(settings: &TreeSettings) -> Result<Vec<u32>> {
 fn grow_all(grower: &Grower<'_>) -> Result<Branch> {
     let (arity, depth) = (grower.settings.arity, grower.settings.depth);
     let lowest = if grower.trials.is_empty() { 1 } else { grower.settings.height };
-    let wanted = PIECES_A_THREAD * rayon::current_num_threads();
+    let wanted = PIECES_A_THREAD * current_num_threads();
     // The highest level that has enough gates, but never below the subtrees that are climbed as a whole.
     let mut split = depth;
     while split > lowest && arity.pow((depth - split) as u32) < wanted {

@@ -1,6 +1,6 @@
 //! Rows in the order of their class.
 
-use rayon::prelude::*;
+use crate::platform::parallel::*;
 
 use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, words_for};
