@@ -1,5 +1,6 @@
 //! What the command tells about a model's reasons.
 
+use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -64,8 +65,8 @@ fn a_row_is_explained_and_the_reasons_hold() {
         "{text}"
     );
     assert!(text.contains("what each column adds"), "{text}");
-    let json = |words: &[&str]| -> serde_json::Value { serde_json::from_str(&good(folder, words)).unwrap() };
-    let found = json(&["explain", "people.gw", "people.csv", "--row", "17", "--fixed", "age,work", "--json"]);
+    let read = |words: &[&str]| -> serde_json::Value { serde_json::from_str(&good(folder, words)).unwrap() };
+    let found = read(&["explain", "people.gw", "people.csv", "--row", "17", "--fixed", "age,work", "--json"]);
     assert_eq!(found["row"], 17);
     let changes = found["counterfactual"]["changes"].as_array();
     assert!(
@@ -73,11 +74,15 @@ fn a_row_is_explained_and_the_reasons_hold() {
         "{found}"
     );
     let all =
-        json(&["explain", "people.gw", "people.csv", "--sample", "20", "--completions", "500", "--json"]);
+        read(&["explain", "people.gw", "people.csv", "--sample", "20", "--completions", "500", "--json"]);
     assert_eq!(all["rows"], 20);
     assert_eq!(all["reasons"]["proven_minimal"], 20, "{all}");
     assert_eq!(all["reasons"]["completions_tested"], 10_000);
-    let certified = json(&["explain", "people.gw", "people.csv", "--robustness", "20", "--json"]);
+    let alone = read(&["explain", "people.gw", "people.csv", "--sample", "5", "--no-change", "--json"]);
+    assert_eq!((&alone["counterfactuals"], &alone["reasons"]["proven_minimal"]), (&json!(null), &json!(5)));
+    let alone = read(&["explain", "people.gw", "people.csv", "--no-change", "--json"]);
+    assert!(alone["counterfactual"].is_null() && alone["reason"].is_object(), "{alone}");
+    let certified = read(&["explain", "people.gw", "people.csv", "--robustness", "20", "--json"]);
     let of = |key: &str, radius: usize| certified[key][radius].as_f64().unwrap();
     assert!(of("certified_error_columns", 0) <= of("certified_error_columns", 2));
     assert!(certified["error"].as_f64().unwrap() <= of("certified_error_steps", 0));

@@ -36,6 +36,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     fixed: Vec<String>,
 
+    /// Give the reason alone, without the change that would turn the row, which can take longer
+    #[arg(long)]
+    no_change: bool,
+
     /// Seconds that the reason may take, and as many for the change; what is not proven by then is marked so
     #[arg(long, value_name = "SECONDS", default_value_t = EXPLAIN_SECONDS)]
     time_limit: f64,
@@ -103,7 +107,7 @@ fn explain_row(
     let reason = explainer.reason(&row, Some(args.time_limit));
     let reason_seconds = started.elapsed().as_secs_f64();
     let started = Instant::now();
-    let turning = explainer.counterfactual(&row, &fixed, Some(args.time_limit));
+    let turning = (!args.no_change).then(|| explainer.counterfactual(&row, &fixed, Some(args.time_limit)));
     let turning_seconds = started.elapsed().as_secs_f64();
     let added = match model.circuit() {
         Circuit::Tree(_) => None,
@@ -126,7 +130,7 @@ fn explain_row(
             "class": model.classes()[class],
             "probability": probability,
             "reason": with_time(reason.to_json(model), reason_seconds),
-            "counterfactual": with_time(turning.to_json(model), turning_seconds),
+            "counterfactual": turning.map(|turning| with_time(turning.to_json(model), turning_seconds)),
             "contributions": added.as_ref().map(|added| added.to_json(model, 0, class)),
         });
         return print(&format!("{value}\n"));
@@ -137,7 +141,9 @@ fn explain_row(
     }
     text += "\n\n";
     text += &reason_text(model, &reason, reason_seconds);
-    text += &turning_text(model, &row, &turning, turning_seconds);
+    if let Some(turning) = &turning {
+        text += &turning_text(model, &row, turning, turning_seconds);
+    }
     if let Some(added) = &added {
         text += &bars(model, added, class, &row);
     }

@@ -17,7 +17,7 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
     let fixed = explainer.columns_named(&args.fixed)?;
     let chosen = spread(table.rows(), most);
     let (mut times, mut sizes, mut minimal) = (Vec::new(), Vec::new(), 0);
-    let (mut turning_times, mut changed, mut fewest, mut unturned) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut turning_times, mut changed, mut fewest) = (Vec::new(), Vec::new(), 0);
     for &index in &chosen {
         let row = explainer.row(Rows::Raw(table.view()), index)?;
         let started = Instant::now();
@@ -30,6 +30,9 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
         if said.classes().iter().any(|&class| class as usize != reason.class()) {
             bail!("the reason for row {} does not hold for all rows that meet it", index + 1);
         }
+        if args.no_change {
+            continue;
+        }
         let started = Instant::now();
         match explainer.counterfactual(&row, &fixed, Some(args.time_limit)) {
             Turning::By(found) => {
@@ -40,7 +43,7 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
                 changed.push(found.changes().len() as f64);
                 fewest += usize::from(found.is_fewest());
             }
-            Turning::Impossible | Turning::Unknown => unturned += 1,
+            Turning::Impossible | Turning::Unknown => {}
         }
         turning_times.push(started.elapsed().as_secs_f64());
     }
@@ -55,25 +58,28 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
                 "median_seconds": reason_median, "longest_seconds": reason_worst, "median_columns": median(&mut sizes),
                 "proven_minimal": minimal, "completions_tested": rows * args.completions,
             },
-            "counterfactuals": {
+            "counterfactuals": (!args.no_change).then(|| json!({
                 "median_seconds": turning_median, "longest_seconds": turning_worst,
-                "median_columns": median(&mut changed), "proven_fewest": fewest, "found": rows - unturned,
-            },
+                "median_columns": median(&mut changed), "proven_fewest": fewest, "found": changed.len(),
+            })),
         });
         return print(&format!("{value}\n"));
     }
-    let mut grid = Grid::new(&["", ">reasons", ">changes"]);
-    let mut line = |name: &str, reason: String, change: String| grid.row(vec![name.into(), reason, change]);
-    line("rows", count(rows), count(rows - unturned));
+    let columns = if args.no_change { 2 } else { 3 };
+    let mut grid = Grid::new(&["", ">reasons", ">changes"][..columns]);
+    let mut line = |name: &str, reason: String, change: String| {
+        let mut cells = vec![name.into(), reason, change];
+        cells.truncate(columns);
+        grid.row(cells);
+    };
+    line("rows", count(rows), count(changed.len()));
     line("median time", seconds(reason_median), seconds(turning_median));
     line("longest time", seconds(reason_worst), seconds(turning_worst));
     line("median columns", median(&mut sizes).to_string(), median(&mut changed).to_string());
     line("proven least", count(minimal), count(fewest));
     let tested = count(rows * args.completions);
-    print(&format!(
-        "{}  {tested} random rows that meet a reason kept its class; every change turned it\n",
-        grid.show("  ")
-    ))
+    let turned = if args.no_change { "" } else { "; every change turned it" };
+    print(&format!("{}  {tested} random rows that meet a reason kept its class{turned}\n", grid.show("  ")))
 }
 
 /// The middle of some numbers, which are then in order.
