@@ -28,7 +28,10 @@ def draw(path, title, points):
                       color=colour, weight="bold" if ours else "normal")
     axes.set_xscale("log")
     axes.margins(x=0.2, y=0.12)
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    # A number at 1, 2 and 5 of each power of ten, and none at the ticks between.
+    axes.xaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,.15g}"))
+    axes.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.set_xlabel("training time, seconds (log scale)")
     axes.set_ylabel("test error, %")
     axes.set_title(title, fontsize=10)
