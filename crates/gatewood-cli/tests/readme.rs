@@ -1,0 +1,87 @@
+//! What README.md promises: its commands work in their order, and its figures are those of the committed comparison.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+const README: &str = include_str!("../../../README.md");
+const REPORT: &str = include_str!("../../../bench/compare/results/xeon/report.md");
+
+/// A few people in the format of Adult, whose income follows from age and education.
+fn people(rows: u32, dot: &str) -> String {
+    let mut state = 17u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut text = String::new();
+    for _ in 0..rows {
+        let (age, school, hours) = (17 + random(60), 1 + random(16), 10 + random(60));
+        let work = ["Private", "State-gov", "?"][random(3) as usize];
+        let sex = ["Male", "Female"][random(2) as usize];
+        let income = if age + 3 * school > 80 { ">50K" } else { "<=50K" };
+        writeln!(
+            text,
+            "{age}, {work}, {}, HS-grad, {school}, Divorced, Sales, Husband, White, {sex}, 0, 0, {hours}, Cuba, {income}{dot}",
+            20_000 + random(90_000)
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// The lines of README.md's blocks of commands that call this command, without their comments.
+fn commands() -> Vec<&'static str> {
+    let blocks = README.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let lines = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("gatewood "));
+    lines.map(|line| line.split(" #").next().unwrap().trim()).collect()
+}
+
+#[test]
+fn the_commands_work_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let adult = folder.path().join("adult");
+    std::fs::create_dir(&adult).unwrap();
+    std::fs::write(adult.join("adult.data"), people(600, "")).unwrap();
+    std::fs::write(adult.join("adult.test"), format!("|1x3 Cross validator\n{}", people(100, "."))).unwrap();
+    let commands = commands();
+    assert!(commands.len() >= 8, "{commands:?}");
+    for words in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_gatewood"))
+            .args(words.split(' '))
+            .current_dir(folder.path())
+            .env("GATEWOOD_DATA", folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+        if words.starts_with("verify") {
+            assert!(said.contains("equal: proven"), "{said}");
+        }
+    }
+    for name in ["digits.v", "classes.csv", "page.html", "income.c"] {
+        assert!(Path::new(folder.path()).join(name).exists(), "{name} was not written");
+    }
+}
+
+/// The error and the training time of a method in the committed comparison, as README.md writes them.
+fn figure(set: &str, method: &str) -> String {
+    let section = REPORT.split(&format!("### {set}\n")).nth(1).and_then(|rest| rest.split("\n### ").next());
+    let line = section.unwrap_or_default().lines().find(|line| line.starts_with(&format!("| {method} |")));
+    let cells: Vec<&str> = line.unwrap_or_default().split('|').map(str::trim).collect();
+    let error = cells.get(2).and_then(|cell| cell.split(' ').next()).unwrap_or("none");
+    format!("{error} %, {} s", cells.get(4).unwrap_or(&"none"))
+}
+
+#[test]
+fn the_figures_are_those_of_the_comparison() {
+    let table = README.split("| set | Gatewood | LightGBM | XGBoost |\n").nth(1).unwrap();
+    let lines: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(lines.len(), 6);
+    for line in lines {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let found = ["**gatewood**", "lightgbm", "xgboost"].map(|method| figure(cells[0], method));
+        assert_eq!(cells[1..], found, "{}", cells[0]);
+    }
+    assert!(README.lines().count() <= 120);
+}
