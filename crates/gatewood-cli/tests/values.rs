@@ -61,8 +61,14 @@ fn a_label_of_numbers_is_learned_as_numbers() {
             && lines.all(|line| line.split_once(',').unwrap().1.parse::<f64>().is_ok())
     );
     assert!(bad(folder, "predict houses.gw houses.csv --proba").contains("no probability"));
-    assert!(bad(folder, "predict houses.gw houses.csv --contributions").contains("says values"));
-    assert!(bad(folder, "explain houses.gw houses.csv --row 1").contains("cannot be explained yet"));
+    // What columns add makes up the value, in its own units.
+    let added = good(folder, "predict houses.gw houses.csv --contributions");
+    assert!(added.starts_with("row,value,c_size,c_place,c_age"), "{added}");
+    let numbers: Vec<f64> =
+        added.lines().nth(7).unwrap().split(',').map(|number| number.parse().unwrap()).collect();
+    assert!((numbers[1] - numbers[2..].iter().sum::<f64>()).abs() < 1e-3, "{numbers:?}");
+    let told = good(folder, "explain houses.gw houses.csv --row 7");
+    assert!(told.contains("what each column adds to price") && told.contains("place ="), "{told}");
     let eval: Value = serde_json::from_str(&good(folder, "eval houses.gw houses.csv --json")).unwrap();
     assert!(eval["rmse"].as_f64().unwrap() < 15.0 && eval["rows"] == 600, "{eval}");
     assert!(good(folder, "eval houses.gw houses.csv").contains("RMSE"));
@@ -75,6 +81,76 @@ fn a_label_of_numbers_is_learned_as_numbers() {
         folder,
         "train houses.csv --objective huber --rounds 10 --early-stopping-rounds 5 --continue houses.gw",
     );
+}
+
+#[test]
+fn medians_quantiles_counts_and_logarithms_are_learned() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_houses(&folder.join("houses.csv"), None);
+    let train = |more: &str| -> Value {
+        let text =
+            good(folder, &format!("train houses.csv --holdout 0.2 --rounds 200 --json -o m.gw {more}"));
+        serde_json::from_str(&text).unwrap()
+    };
+    for objective in ["huber", "absolute", "poisson", "squared --target log"] {
+        let json = train(&format!("--objective {objective}"));
+        let figure = |name: &str| json[name].as_f64().unwrap();
+        assert!(
+            figure("test_rmse") < 0.3 * figure("test_baseline_rmse"),
+            "{objective}: {}",
+            json["test_rmse"]
+        );
+    }
+    let json = train("--objective quantile:0.1,0.5,0.9");
+    assert!(json["test_pinball"].as_f64().unwrap() < 10.0, "{}", json["test_pinball"]);
+    assert!(json["test_coverage"].as_f64().unwrap() > 0.5, "{}", json["test_coverage"]);
+    let said = good(folder, "predict m.gw houses.csv");
+    assert!(said.starts_with("row,q0.1,q0.5,q0.9\n"), "{said}");
+    for line in said.lines().skip(1) {
+        let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
+        assert!(numbers.is_sorted(), "{line}");
+    }
+    assert!(good(folder, "eval m.gw houses.csv").contains("pinball"));
+    assert!(good(folder, "inspect m.gw").contains("0.1, 0.5, 0.9"));
+    assert!(
+        good(folder, "train houses.csv --cv 2 --rounds 5 --objective absolute").contains("mean test RMSE")
+    );
+    assert!(bad(folder, "train houses.csv --objective poisson --target log").contains("logarithm"));
+    assert!(
+        bad(folder, "train houses.csv --continue m.gw --objective squared").contains("another objective")
+    );
+    std::fs::write(folder.join("odd.csv"), "x,y\n1,5.5\n2,-1\n3,2\n").unwrap();
+    for more in ["--target log", "--objective poisson"] {
+        let said = bad(folder, &format!("train odd.csv {more}"));
+        assert!(said.contains("row 2"), "{said}");
+    }
+}
+
+/// C and Rust say the model's margins and values, with raw columns too.
+#[test]
+fn programs_of_numbers_are_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write_houses(&folder.join("houses.csv"), None);
+    for objective in ["squared", "quantile:0.1,0.5,0.9", "squared --target log"] {
+        let few = "--rounds 4 --trees-per-round 2 --arity 3";
+        good(folder, &format!("train houses.csv {few} -o houses.gw --objective {objective}"));
+        for file in ["houses.c", "houses.rs"] {
+            good(folder, &format!("export houses.gw -o {file} --encoder"));
+            let said = good(folder, &format!("verify houses.gw {file}"));
+            assert!(said.contains("rows"), "{objective} {file}: {said}");
+        }
+        good(folder, "export houses.gw -o houses.v --test-bench bench.v");
+        assert!(good(folder, "verify houses.gw houses.v").contains("proven"), "{objective}");
+        good(folder, "export houses.gw -o houses.vhdl");
+    }
+    // A program of another model is found out.
+    good(folder, "train houses.csv --rounds 4 --seed 5 --trees-per-round 2 --arity 3 -o other.gw");
+    good(folder, "train houses.csv --rounds 4 --trees-per-round 2 --arity 3 -o houses.gw");
+    good(folder, "export houses.gw -o houses.c --encoder");
+    let output = run(folder, "verify other.gw houses.c");
+    assert!(!output.status.success());
 }
 
 #[test]

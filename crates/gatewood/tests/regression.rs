@@ -1,6 +1,6 @@
 //! Values: learned, predicted, kept in files, written as circuits.
 
-use gatewood::circuit::Output;
+use gatewood::circuit::{Output, ValueOutput};
 use gatewood::encode::{Column, LabelKind, Labels, Numbers, Row, Table, Texts};
 use gatewood::export::{Format, ModelOptions, VerifyOptions, verify, write_model};
 use gatewood::learn::Silent;
@@ -69,7 +69,7 @@ fn values_are_learned_and_predicted_alike_everywhere() {
     assert!(u32::from_le_bytes(bytes[8..12].try_into().unwrap()) <= FORMAT_VERSION);
     // A margin stands for an exact multiple of a power of two.
     let Circuit::Grove(grove) = trained.model.circuit() else { unreachable!() };
-    let Output::Value { offset, scale } = grove.output() else { unreachable!() };
+    let Output::Value(ValueOutput { offset, scale, .. }) = grove.output() else { unreachable!() };
     assert_eq!(scale, libm::exp2(libm::log2(scale).round()));
     let margins = trained.model.predict(&fresh, 1).unwrap().margins().unwrap().to_vec();
     assert!(margins.iter().zip(&all).all(|(&margin, &value)| offset + scale * f64::from(margin) == value));
@@ -95,7 +95,7 @@ fn rounding_costs_nothing() {
     let trained = learned(&table, &values, serde_json::json!({}));
     let rmse = measured(&trained.model, &fresh, &truth).rmse;
     let Circuit::Grove(grove) = trained.model.circuit() else { unreachable!() };
-    let Output::Value { scale, .. } = grove.output() else { unreachable!() };
+    let Output::Value(ValueOutput { scale, .. }) = grove.output() else { unreachable!() };
     // What rounding adds to a margin has this deviation, each tree being off by at most half a vote.
     let rounding = scale * libm::sqrt(grove.trees().len() as f64 / 12.0);
     assert!(rounding < 0.1 * rmse, "{rounding} {rmse}");
@@ -163,15 +163,85 @@ fn circuits_of_values_are_proven() {
     assert!(text.contains("Value: ") && text.contains("// Interface: bits to value"), "{text}");
 }
 
+/// The median bears outliers, counts are learned by their mean, and logarithms by their ratio.
+#[test]
+fn other_losses_learn_what_they_are_for() {
+    let (table, mut values) = rows(3_000, 13);
+    let (fresh, truth) = rows(1_000, 14);
+    let poisson = learned(&table, &values, serde_json::json!({"objective": "poisson", "rounds": 200}));
+    let log = learned(&table, &values, serde_json::json!({"target": "log", "rounds": 200}));
+    for model in [&poisson.model, &log.model] {
+        let metrics = measured(model, &fresh, &truth);
+        assert!(metrics.rmse < 0.25 * metrics.baseline_rmse, "{metrics:?}");
+        assert_eq!(&Model::from_bytes(&model.to_bytes()).unwrap(), model);
+    }
+    values.iter_mut().step_by(20).for_each(|value| *value += 300.0);
+    let absolute = learned(&table, &values, serde_json::json!({"objective": "absolute", "rounds": 300}));
+    let squared = learned(&table, &values, serde_json::json!({"rounds": 300}));
+    let mae = |model: &Model| measured(model, &fresh, &truth).mae;
+    assert!(mae(&absolute.model) < 0.5 * mae(&squared.model));
+}
+
+#[test]
+fn quantiles_cover_what_they_say_and_never_cross() {
+    let mut stream = Stream::new(15, Purpose::Generate, 0);
+    let mut rows = |count: usize| {
+        let x: Vec<f64> = (0..count).map(|_| stream.unit()).collect();
+        let y: Vec<f64> = x.iter().map(|x| 10.0 * x + (1.0 + 4.0 * x) * (stream.unit() - 0.5)).collect();
+        (Table::new(vec![("x".into(), Column::Number(Numbers::F64(x)))]).unwrap(), y)
+    };
+    let ((table, values), (fresh, truth)) = (rows(4_000), rows(2_000));
+    let objective = "quantile:0.1,0.5,0.9";
+    let trained = learned(&table, &values, serde_json::json!({"objective": objective}));
+    let prediction = trained.model.predict(&fresh, 1).unwrap();
+    let said = prediction.values().unwrap();
+    assert_eq!((said.len(), prediction.quantiles().unwrap().levels()), (6_000, &[0.1, 0.5, 0.9][..]));
+    assert!(said.chunks(3).all(<[f64]>::is_sorted));
+    let metrics = measured(&trained.model, &fresh, &truth).quantiles.unwrap();
+    assert!((metrics.coverage - 0.8).abs() < 0.04, "{metrics:?}");
+    // One row at a time, the file and the circuit say the same.
+    let predictor = trained.model.predictor();
+    for (row, values) in said.chunks(3).enumerate().take(20) {
+        assert_eq!(predictor.predict_value_one(Row::Of(fresh.view(), row)).unwrap(), values[1]);
+    }
+    assert_eq!(Model::from_bytes(&trained.model.to_bytes()).unwrap(), trained.model);
+    let small = learned(
+        &table,
+        &values,
+        serde_json::json!({"objective": objective, "rounds": 2, "arity": 2, "root_arity": 2}),
+    );
+    let mut file = Vec::new();
+    write_model(&small.model, Format::Blif, &ModelOptions::default(), &mut file).unwrap();
+    let verification = verify(&small.model, &file, Format::Blif, &VerifyOptions::default()).unwrap();
+    assert!(verification.found.is_equal());
+    let bits = small.model.encoder().transform(&fresh).unwrap();
+    let netlist = gatewood::export::netlist_of(&small.model, &ModelOptions::default()).unwrap();
+    let margins = small.model.predict(&fresh, 1).unwrap().margins().unwrap().to_vec();
+    let width = netlist.outputs() / 3;
+    for (row, expected) in margins.chunks(3).enumerate().take(200) {
+        let bits: Vec<bool> = (0..bits.columns()).map(|column| bits.get(row, column)).collect();
+        let said = netlist.evaluate_row(&bits);
+        for (margin, expected) in said.chunks(width).zip(expected) {
+            let number = margin.iter().enumerate().fold(0i64, |sum, (place, &bit)| {
+                sum + if place + 1 == width { -1 } else { 1 } * (i64::from(bit) << place)
+            });
+            assert_eq!(number, i64::from(*expected));
+        }
+    }
+}
+
 #[test]
 fn columns_are_taken_for_classes_or_values() {
     let numbers = |values: Vec<f64>| Column::Number(Numbers::F64(values));
     let price = numbers((0..200).map(|row| 100.0 + f64::from(row) * 1.25).collect());
     let grade = numbers((0..200).map(|row| f64::from(row % 5)).collect());
+    let riders = numbers((0..2_000).map(|row| f64::from(row * 7 % 150)).collect());
     let is_value =
         |column: &Column, kind| Labels::of_kind("y", column, kind).map(|labels| labels.values().is_some());
     assert_eq!(is_value(&price, LabelKind::Guess), Ok(true));
     assert_eq!(is_value(&grade, LabelKind::Guess), Ok(false));
+    assert_eq!(is_value(&riders, LabelKind::Guess), Ok(true));
+    assert_eq!(is_value(&riders, LabelKind::Classes), Ok(false));
     assert_eq!(is_value(&grade, LabelKind::Values), Ok(true));
     assert!(is_value(&price, LabelKind::Classes).unwrap_err().to_string().contains("quantity"));
     let texts = |texts: [&'static str; 3]| Column::Text(Texts::from_rows(texts.map(Some)));

@@ -2,6 +2,7 @@
 
 mod robustness;
 mod sample;
+mod values;
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -76,6 +77,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!(Usage("--time-limit is a number of seconds".into()));
     }
     let (model, options) = args.model.load()?;
+    if model.circuit().says_values() && args.robustness.is_none() && args.sample.is_none() {
+        let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
+        return values::run(args, &model, &table, row_of(args, &table)?, &options);
+    }
     let explainer = Explainer::new(&model)?;
     if let Some(rows) = args.robustness {
         return robustness::run(args, &explainer, rows, &options);
@@ -84,10 +89,15 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(rows) = args.sample {
         return sample::run(args, &explainer, &table, rows);
     }
-    let Some(index) = args.row.checked_sub(1).filter(|&index| index < table.rows()) else {
-        bail!(Usage(format!("there is no row {}: there are {}", args.row, count(table.rows()))));
-    };
-    explain_row(args, &model, &explainer, &table, index, &options)
+    explain_row(args, &model, &explainer, &table, row_of(args, &table)?, &options)
+}
+
+/// The place of the row that is asked for.
+fn row_of(args: &Args, table: &Table) -> Result<usize> {
+    match args.row.checked_sub(1).filter(|&index| index < table.rows()) {
+        Some(index) => Ok(index),
+        None => bail!(Usage(format!("there is no row {}: there are {}", args.row, count(table.rows())))),
+    }
 }
 
 fn explain_row(

@@ -99,8 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             value["trees"] = json!(grove.trees().len());
             value["spans"] = json!(grove.spans().len());
             value["patterns"] = json!(grove.patterns().patterns().len());
-            if let Output::Value { offset, scale } = grove.output() {
-                value["value"] = json!({"offset": offset, "scale": scale});
+            if let Output::Value(output) = grove.output() {
+                let quantiles = output.quantiles.levels();
+                value["value"] = json!({"offset": output.offset, "scale": output.scale, "log": output.is_log, "quantiles": quantiles});
             }
         }
         if let Some(luts) = &luts {
@@ -129,7 +130,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     match circuit {
         Circuit::Grove(grove) => match grove.output() {
-            Output::Value { offset, scale } => put("value", format!("{offset} + {scale} * margin")),
+            Output::Value(output) => {
+                let quantiles = output.quantiles.levels();
+                if !quantiles.is_empty() {
+                    let listed: Vec<String> = quantiles.iter().map(f64::to_string).collect();
+                    put("quantiles", listed.join(", "));
+                }
+                put("value", output.formula());
+            }
             _ => put("classes", model.classes().join(", ")),
         },
         Circuit::Tree(_) => put("classes", model.classes().join(", ")),

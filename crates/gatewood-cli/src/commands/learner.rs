@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use gatewood::encode::LabelKind;
 use gatewood::learn::TreeSettings;
-use gatewood::learn::objective::ValueLoss;
+use gatewood::learn::objective::{TargetScale, ValueLoss};
 use gatewood::model::{Circuit, LearnSettings, TrainSettings, Trained};
 use serde_json::{Map, Value, json};
 
@@ -38,10 +38,15 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_enum, default_value_t = default_kind())]
     pub(crate) model: Kind,
 
-    /// What to learn the label as: classes, or a number by squared error (squared) or Huber's loss (huber)
+    /// What to learn the label as: classes, or a number by squared error (squared), Huber's loss (huber), its median
+    /// (absolute), quantiles (quantile:0.1,0.5,0.9) or, for counts, their mean (poisson)
     /// [default: squared for a label that looks like a quantity, else classes]
     #[arg(long, value_name = "OBJECTIVE", value_parser = objective)]
     objective: Option<Aim>,
+
+    /// Learn a number as it is (plain) or in its logarithm (log) [default: plain]
+    #[arg(long, value_name = "SCALE", value_parser = target_scale)]
+    target: Option<TargetScale>,
 
     /// Inputs of a gate, 1 to 12
     #[arg(long, value_name = "K")]
@@ -183,6 +188,10 @@ fn objective(text: &str) -> Result<Aim, String> {
     }
 }
 
+fn target_scale(text: &str) -> Result<TargetScale, String> {
+    text.parse().map_err(|error: gatewood::Error| error.to_string())
+}
+
 fn trials(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'k') => (&text[..text.len() - 1], 1_000),
@@ -228,6 +237,7 @@ impl LearnArgs {
                     Aim::Values(loss) => Some(loss.to_string()),
                 }),
             ),
+            ("target", self.target.map(|target| json!(target))),
             ("root_arity", self.root_arity.map(Value::from)),
             ("rounds", self.rounds.map(Value::from)),
             ("cv_folds", self.cv_folds.map(Value::from)),
@@ -272,6 +282,7 @@ impl LearnArgs {
     /// Whether the label is taken for classes or for values.
     pub(crate) fn label_kind(&self) -> LabelKind {
         match self.objective {
+            None if self.target.is_some() => LabelKind::Values,
             None => LabelKind::Guess,
             Some(Aim::Classes) => LabelKind::Classes,
             Some(Aim::Values(_)) => LabelKind::Values,

@@ -77,15 +77,45 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
     let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
     if let Some(values) = prediction.values() {
-        if args.contributions {
-            bail!(Usage("contributions are for classes, and the model says values".into()));
-        }
         if args.proba {
             bail!(Usage("the model says values, which have no probability; leave --proba out".into()));
         }
-        writeln!(out, "row,value")?;
-        for (row, value) in (1..).zip(values) {
-            writeln!(out, "{row},{value}")?;
+        let quantiles = prediction.quantiles().unwrap_or_default();
+        let mut names = args.carried.clone();
+        match quantiles.levels() {
+            [] => names.push("value".into()),
+            levels => names.extend(levels.iter().map(|level| format!("q{level}"))),
+        }
+        let (background, most) = (args.background.as_deref(), args.background_rows);
+        let added = args
+            .contributions
+            .then(|| contributions_of(&model, &table, background, most, &options, args.model.threads))
+            .transpose()?;
+        if added.is_some() {
+            names.extend((0..table.columns()).map(|column| format!("c_{}", table.name(column))));
+            names.push("c_mean".into());
+        }
+        if args.json {
+            let value = json!({"rows": table.rows(), "predicted": values, "quantiles": quantiles.levels()});
+            return print(&format!("{value}\n"));
+        }
+        let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+        writeln!(out, "row,{}", names.join(","))?;
+        for (row, values) in values.chunks(quantiles.levels().len().max(1)).enumerate() {
+            write!(out, "{}", row + 1)?;
+            for column in &carried {
+                write!(out, ",{}", quoted(&shown(column, row)))?;
+            }
+            for value in values {
+                write!(out, ",{value}")?;
+            }
+            if let Some(added) = &added {
+                for value in added.log_odds(row, 0) {
+                    write!(out, ",{value:.6}")?;
+                }
+                write!(out, ",{:.6}", added.mean_log_odds(0))?;
+            }
+            writeln!(out)?;
         }
         return out.finish();
     }

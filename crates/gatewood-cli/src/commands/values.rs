@@ -1,11 +1,11 @@
 //! Labels that are numbers: what `train` and `eval` do with them.
 
 use super::learner::{more_fields, shown};
-use crate::terminal::{Grid, Terminal, count, name, print, seconds};
+use crate::terminal::{Grid, Terminal, count, name, print, seconds, share};
 use anyhow::Result;
 use gatewood::encode::Labels;
 use gatewood::model::{
-    LabelledRows, Model, Prediction, Rows, TrainSettings, Trained, Training, ValueMetrics,
+    LabelledRows, Model, Prediction, QuantileMetrics, Rows, TrainSettings, Trained, Training, ValueMetrics,
 };
 use gatewood_data::{Dataset, Split, folds};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,25 @@ pub(super) fn table(lines: &[(String, &ValueMetrics)]) -> String {
             number(metrics.baseline_rmse),
         ]);
     }
-    grid.show("  ")
+    let mut text = grid.show("  ");
+    if lines.iter().any(|(_, metrics)| metrics.quantiles.is_some()) {
+        let mut grid =
+            Grid::new(&["", ">pinball loss", ">coverage", ">should be", "at or below each quantile"]);
+        for (name, metrics) in lines {
+            if let Some(found) = &metrics.quantiles {
+                let below: Vec<String> = found.below.iter().map(|&part| share(part)).collect();
+                grid.row(vec![
+                    name.clone(),
+                    number(found.pinball),
+                    share(found.coverage),
+                    share(found.nominal_coverage),
+                    below.join(", "),
+                ]);
+            }
+        }
+        text += &format!("\n{}", grid.show("  "));
+    }
+    text
 }
 
 fn put(rows: &str, metrics: &ValueMetrics, fields: &mut Map<String, Value>) {
@@ -42,6 +60,11 @@ fn put(rows: &str, metrics: &ValueMetrics, fields: &mut Map<String, Value>) {
         ("baseline_rmse", metrics.baseline_rmse),
     ];
     fields.extend(figures.map(|(name, figure)| (format!("{rows}_{name}"), json!(figure))));
+    if let Some(found) = &metrics.quantiles {
+        fields.insert(format!("{rows}_pinball"), json!(found.pinball));
+        fields.insert(format!("{rows}_coverage"), json!(found.coverage));
+        fields.insert(format!("{rows}_below"), json!(found.below));
+    }
 }
 
 /// Learns values and tests them.
@@ -101,13 +124,14 @@ impl Learn<'_> {
         }
         let values = self.dataset.train.labels.values().unwrap_or_default();
         let mut text = format!(
-            "{}: target {}, {} values from {} to {}, {}\n\n",
+            "{}: target {}, {} values from {} to {}, {}{}\n\n",
             name(&self.dataset.name),
             name(self.dataset.label.as_deref().unwrap_or("label")),
             count(values.len()),
             number(values.iter().copied().fold(f64::INFINITY, f64::min)),
             number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-            trained.objective.unwrap_or_default().words()
+            trained.objective.unwrap_or_default().words(),
+            if trained.model.circuit().is_log() { " of the logarithm" } else { "" }
         );
         let lines: Vec<(String, &ValueMetrics)> = names.map(str::to_owned).into_iter().zip(&found).collect();
         text += &table(&lines);
@@ -133,7 +157,7 @@ impl Learn<'_> {
         let rmse: Vec<f64> = found.iter().map(|metrics| metrics.rmse).collect();
         let mean = |of: fn(&ValueMetrics) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
         if self.json {
-            let value = json!({
+            let mut value = json!({
                 "test_rmse": mean(|metrics| metrics.rmse),
                 "test_mae": mean(|metrics| metrics.mae),
                 "test_r2": mean(|metrics| metrics.r2),
@@ -143,6 +167,15 @@ impl Learn<'_> {
                 "fold_rmse": rmse,
                 "seed": self.settings.learn.seed(),
             });
+            let of = |of: fn(&QuantileMetrics) -> f64| {
+                let all: Option<Vec<f64>> =
+                    found.iter().map(|metrics| metrics.quantiles.as_ref().map(of)).collect();
+                all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+            };
+            if let (Some(pinball), Some(coverage)) = (of(|found| found.pinball), of(|found| found.coverage)) {
+                value["test_pinball"] = json!(pinball);
+                value["test_coverage"] = json!(coverage);
+            }
             return print(&format!("{value}\n"));
         }
         let lines: Vec<(String, &ValueMetrics)> =

@@ -1,6 +1,8 @@
 //! Groves: boosted sets of small trees whose root addresses carry integer votes.
 
-use super::{MAX_ARITY, Pattern, PatternLayer, Span, TruthTable};
+#[cfg(doc)]
+use super::ValueOutput;
+use super::{MAX_ARITY, Output, Pattern, PatternLayer, Span, TruthTable};
 use crate::{Error, Result};
 
 /// The margins a tree of a grove votes on.
@@ -10,21 +12,6 @@ pub enum Target {
     One(u32),
     /// All margins of a many-class grove, a vote for each at every root address.
     All,
-}
-
-/// What the margins of a grove say.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Output {
-    /// One of so many classes.
-    Classes(usize),
-    /// A value: `offset + scale * margin`, of the only margin.
-    Value {
-        /// The value at a margin of zero.
-        offset: f64,
-        /// What one vote is worth. Learned groves have a power of two, so that the product is exact.
-        scale: f64,
-    },
 }
 
 /// A small tree whose root has votes in place of output bits.
@@ -187,8 +174,8 @@ impl VoteTree {
 /// A boosted set of trees: the votes of all trees, added to the bias, are the margins.
 ///
 /// A two-class grove has one margin and says class 1 when it is above zero, else class 0. A grove of more classes
-/// has a margin per class and says the class of the largest, the first of equals. A grove of values has one margin and says
-/// a number in proportion to it ([`Output::Value`]).
+/// has a margin per class and says the class of the largest, the first of equals. A grove of values has one margin, or one for
+/// each quantile, and says what they stand for ([`ValueOutput`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grove {
     inputs: usize,
@@ -263,9 +250,9 @@ impl Grove {
     /// A grove whose margins say classes or a value.
     ///
     /// ```
-    /// use gatewood::circuit::{Grove, Output, PatternLayer, Target, VoteTree};
+    /// use gatewood::circuit::{Grove, Output, PatternLayer, Target, ValueOutput, VoteTree};
     /// let tree = VoteTree::new(vec![1], Target::One(0), vec![0], vec![], vec![-1, 6])?;
-    /// let output = Output::Value { offset: 2.0, scale: 0.25 };
+    /// let output = Output::Value(ValueOutput::new(2.0, 0.25));
     /// let grove = Grove::with_output(1, (Vec::new(), PatternLayer::default()), output, vec![3], 0.01, vec![tree])?;
     /// assert_eq!(grove.value_of(grove.margins_of(|_| true)[0]), Some(4.25));
     /// # Ok::<(), gatewood::Error>(())
@@ -289,15 +276,12 @@ impl Grove {
             return Err(Error::data(format!("a span reads column {column} of {inputs}")));
         }
         let columns = inputs + spans.len() + patterns.columns();
-        let margins = match output {
+        match output {
             Output::Classes(0 | 1) => return Err(Error::data("a grove needs two classes or more")),
-            Output::Classes(2) => 1,
-            Output::Classes(classes) => classes,
-            Output::Value { offset, scale } if offset.is_finite() && scale.is_finite() && scale > 0.0 => 1,
-            Output::Value { .. } => {
-                return Err(Error::data("offset and scale must be finite, and the scale above zero"));
-            }
-        };
+            Output::Classes(_) => {}
+            Output::Value(output) => output.check()?,
+        }
+        let margins = output.margins();
         if bias.len() != margins {
             return Err(Error::data(format!("{} biases for {margins} margins", bias.len())));
         }
@@ -369,7 +353,7 @@ impl Grove {
     pub fn classes(&self) -> usize {
         match self.output {
             Output::Classes(classes) => classes,
-            Output::Value { .. } => 0,
+            Output::Value(_) => 0,
         }
     }
 
@@ -377,11 +361,11 @@ impl Grove {
     pub fn value_of(&self, margin: i32) -> Option<f64> {
         match self.output {
             Output::Classes(_) => None,
-            Output::Value { offset, scale } => Some(offset + scale * f64::from(margin)),
+            Output::Value(output) => Some(output.value(margin)),
         }
     }
 
-    /// Number of margins: 1 for two classes or a value, else one a class.
+    /// Number of margins: 1 for two classes or a value, else one a class or quantile.
     pub fn margins(&self) -> usize {
         self.bias.len()
     }

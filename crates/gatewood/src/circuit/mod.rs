@@ -21,6 +21,7 @@ mod lower;
 mod map;
 #[cfg(feature = "prove")]
 mod netlist;
+mod output;
 mod pattern;
 mod pattern_run;
 mod predict;
@@ -44,7 +45,7 @@ mod window;
 
 #[cfg(feature = "prove")]
 pub use equivalence::{Equivalence, prove_equal, prove_equal_where, prove_equal_within};
-pub use grove::{Grove, Output, Target, VoteTree};
+pub use grove::{Grove, Target, VoteTree};
 pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub(crate) use limits::Deadline;
 pub use limits::{PROOF_CONFLICTS, ProofLimits};
@@ -52,6 +53,7 @@ pub use limits::{PROOF_CONFLICTS, ProofLimits};
 pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
 #[cfg(feature = "prove")]
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
+pub use output::{Output, Quantiles, ValueOutput};
 pub use pattern::{Literal, Pattern, PatternLayer, Planes};
 pub(crate) use pattern_run::PatternRun;
 pub use predict::Margins;

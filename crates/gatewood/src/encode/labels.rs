@@ -9,6 +9,9 @@ use crate::{Error, Result};
 /// More classes than this are taken for a quantity.
 const MOST_CLASSES: usize = 1000;
 
+/// Distinct whole numbers above which a label is taken for a quantity, where nobody says what it is.
+const MANY_NUMBERS: usize = 100;
+
 /// Values beyond this are refused: their squares, and the values as 32-bit floats, must stay finite.
 const LARGEST: f64 = 1e30;
 
@@ -36,7 +39,7 @@ pub struct Labels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LabelKind {
-    /// Values where the label is a column of numbers that looks like a quantity, else classes.
+    /// Values where the label is a column of numbers that looks like a quantity or has more than 100 distinct ones, else classes.
     #[default]
     Guess,
     /// Classes.
@@ -124,6 +127,9 @@ impl Labels {
             LabelKind::Values => Self::values_of(name, column),
             LabelKind::Guess => match (column, found_in(name, column)?) {
                 (Column::Number(_), Found::Quantity(_)) => Self::values_of(name, column),
+                (Column::Number(_), Found::Classes(names)) if names.len() > MANY_NUMBERS => {
+                    Self::values_of(name, column)
+                }
                 _ => Self::from_column(name, column),
             },
         }

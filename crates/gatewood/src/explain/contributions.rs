@@ -7,7 +7,7 @@ use crate::platform::parallel::*;
 
 use super::flat::{Flat, lanes};
 use crate::bits::{BitMatrix, BitView};
-use crate::circuit::{Grove, Target};
+use crate::circuit::{Grove, Output, Target};
 use crate::model::{Circuit, Model, Rows};
 use crate::pool::with_pool;
 use crate::{Error, Result};
@@ -31,6 +31,8 @@ pub struct Contributions {
     columns: usize,
     margins: usize,
     unit: f64,
+    /// The value at a margin of zero; zero for log-odds.
+    offset: f64,
     denominator: i128,
     /// Numerators by row, margin and column.
     values: Vec<i128>,
@@ -73,14 +75,14 @@ impl Contributions {
         self.means[margin]
     }
 
-    /// A row's contributions to a margin in log-odds, one a column.
+    /// A row's contributions to a margin, one a column: in log-odds, or in the units of the target where values are said.
     pub fn log_odds(&self, row: usize, margin: usize) -> Vec<f64> {
         self.numerators(row, margin).iter().map(|&value| self.scaled(value)).collect()
     }
 
-    /// The background's mean margin in log-odds.
+    /// The background's mean margin in log-odds, or its mean value.
     pub fn mean_log_odds(&self, margin: usize) -> f64 {
-        self.scaled(self.means[margin])
+        self.offset + self.scaled(self.means[margin])
     }
 
     fn scaled(&self, numerator: i128) -> f64 {
@@ -187,9 +189,16 @@ fn compute(
     let Circuit::Grove(grove) = model.circuit() else {
         return Err(Error::data("a single tree has no margin that columns could contribute to"));
     };
-    if model.circuit().says_values() {
-        return Err(Error::setting("a model that says values cannot be explained yet: it must say classes"));
-    }
+    // What a vote is worth, and a margin of zero: in the units of the target, or of its logarithm, where values are said.
+    let (unit, offset) = match grove.output() {
+        Output::Classes(_) => (grove.unit(), 0.0),
+        Output::Value(output) if output.margins() == 1 => (output.scale, output.offset),
+        Output::Value(_) => {
+            return Err(Error::setting(
+                "contributions are for one value, and the model says several quantiles",
+            ));
+        }
+    };
     let (columns, column_of) = (columns.count, &columns.of_bit[..]);
     let trees = grove.trees().iter().map(|tree| Local::new(grove, Flat::new(grove, tree), column_of));
     let trees = trees.collect::<Result<Vec<Local<'_>>>>()?;
@@ -237,7 +246,7 @@ fn compute(
         }
         Ok(())
     })?;
-    Ok(Contributions { columns, margins, unit: grove.unit(), denominator, values, means })
+    Ok(Contributions { columns, margins, unit, offset, denominator, values, means })
 }
 
 /// The numbers of at most `most` of so many rows, evenly spread: a background that depends on nothing but the rows.

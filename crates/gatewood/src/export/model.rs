@@ -158,17 +158,20 @@ fn with_facts(model: &Model, options: &ModelOptions) -> Options {
 /// What the margin of a model that says values stands for.
 fn value_fact(model: &Model) -> Option<String> {
     let Circuit::Grove(grove) = model.circuit() else { return None };
-    let Output::Value { offset, scale } = grove.output() else { return None };
-    Some(format!("Value: {offset:?} + {scale:?} * margin, the margin being signed"))
+    let Output::Value(output) = grove.output() else { return None };
+    let quantiles: Vec<String> = output.quantiles.levels().iter().map(f64::to_string).collect();
+    let of = match &quantiles[..] {
+        [] => String::new(),
+        [one] => format!(", the quantile {one}"),
+        several => format!(", the quantiles {}", several.join(", ")),
+    };
+    Some(format!("Value: {}, the margin being signed{of}", output.formula()))
 }
 
 /// The code of a model for C or Rust: votes added up where it is a grove, else its netlist.
 ///
 /// Margins are a function of their own there, so that they need not be asked for.
 fn code_of(model: &Model, format: Format, options: &ModelOptions, file: &Options) -> Result<Code> {
-    if model.circuit().says_values() {
-        return Err(Error::setting(format!("a model that says values cannot be written as {format} yet")));
-    }
     let code = match model.circuit() {
         Circuit::Grove(grove) => Code::of_grove(grove, &bit_names(model), options.outputs.one_hot, file)?,
         Circuit::Tree(_) => {

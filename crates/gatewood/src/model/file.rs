@@ -9,7 +9,8 @@ use super::file_patterns::{PatternHeader, put_patterns, take_patterns};
 use super::packing::{Packer, Unpacker, width_of};
 use super::{Circuit, Model, Provenance};
 use crate::circuit::{
-    Grove, MAX_ARITY, Output, PatternLayer, Shape, Span, Target, Tree, TruthTable, VoteTree,
+    Grove, MAX_ARITY, Output, PatternLayer, Quantiles, Shape, Span, Target, Tree, TruthTable, ValueOutput,
+    VoteTree,
 };
 use crate::encode::Encoder;
 use crate::{Error, Result};
@@ -77,6 +78,27 @@ enum CircuitHeader {
 struct ValueHeader {
     offset: f64,
     scale: f64,
+    #[serde(default, skip_serializing_if = "is_false")]
+    log: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quantiles: Option<Quantiles>,
+}
+
+impl ValueHeader {
+    fn of(output: ValueOutput) -> Self {
+        let quantiles = Some(output.quantiles).filter(|quantiles| !quantiles.is_empty());
+        Self { offset: output.offset, scale: output.scale, log: output.is_log, quantiles }
+    }
+
+    fn output(self) -> ValueOutput {
+        ValueOutput::new(self.offset, self.scale)
+            .in_logarithm(self.log)
+            .with_quantiles(self.quantiles.unwrap_or_default())
+    }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_zero(count: &usize) -> bool {
@@ -165,7 +187,7 @@ impl Model {
             CircuitHeader::Grove { inputs, spans, patterns, bias, unit, trees, vote_bits, value } => {
                 let counts = Counts { inputs, spans, patterns, trees, vote_bits };
                 let output = match value {
-                    Some(ValueHeader { offset, scale }) => Output::Value { offset, scale },
+                    Some(value) => Output::Value(value.output()),
                     None => Output::Classes(header.classes.len()),
                 };
                 unpack_grove(counts, output, bias, unit, body)
@@ -284,7 +306,7 @@ fn pack_grove(grove: &Grove) -> (CircuitHeader, Vec<u8>) {
         vote_bits,
         value: match grove.output() {
             Output::Classes(_) => None,
-            Output::Value { offset, scale } => Some(ValueHeader { offset, scale }),
+            Output::Value(output) => Some(ValueHeader::of(output)),
         },
     };
     (header, packer.finish())

@@ -68,7 +68,7 @@ pub use settings::{LearnSettings, TrainSettings};
 pub use split::{EARLY_STOPPING_SHARE, Parts, Subset, folds, holdout};
 #[cfg(feature = "train")]
 pub use train::{GroveReport, Trained, Training};
-pub use value_metrics::ValueMetrics;
+pub use value_metrics::{QuantileMetrics, ValueMetrics};
 
 /// The circuit of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,12 @@ impl Circuit {
 
     /// Whether it says values, and not classes.
     pub fn says_values(&self) -> bool {
-        matches!(self, Circuit::Grove(grove) if matches!(grove.output(), Output::Value { .. }))
+        matches!(self, Circuit::Grove(grove) if matches!(grove.output(), Output::Value(_)))
+    }
+
+    /// Whether its margins stand for the logarithm of a value that was learned so.
+    pub fn is_log(&self) -> bool {
+        matches!(self, Circuit::Grove(grove) if matches!(grove.output(), Output::Value(output) if output.is_log))
     }
 
     /// Number of gates.

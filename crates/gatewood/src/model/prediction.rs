@@ -3,7 +3,7 @@
 use super::Circuit;
 use crate::Result;
 use crate::bits::BitView;
-use crate::circuit::{self, Grove, Output, Tree, write_probabilities};
+use crate::circuit::{self, Grove, Output, Quantiles, Tree, write_probabilities};
 
 /// The class or the value of each row, with its margins where the circuit has them.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,15 @@ struct Margins {
     unit: f64,
     /// What they say.
     output: Output,
+}
+
+impl Margins {
+    /// Puts the quantiles of each row in order.
+    fn arrange(&mut self) {
+        if self.width > 1 && matches!(self.output, Output::Value(_)) {
+            self.values.chunks_mut(self.width).for_each(|of_row| self.output.arrange(of_row));
+        }
+    }
 }
 
 impl Prediction {
@@ -52,9 +61,10 @@ impl Prediction {
         }
         let classes = match grove.output() {
             Output::Classes(_) => margins.classes(),
-            Output::Value { .. } => Vec::new(),
+            Output::Value(_) => Vec::new(),
         };
-        let margins = Margins { width, values, unit: grove.unit(), output: grove.output() };
+        let mut margins = Margins { width, values, unit: grove.unit(), output: grove.output() };
+        margins.arrange();
         Ok(Self { classes, margins: Some(margins) })
     }
 
@@ -63,7 +73,10 @@ impl Prediction {
         let margins = match circuit {
             Circuit::Tree(_) => None,
             Circuit::Grove(grove) => {
-                Some(Margins { width: grove.margins(), values, unit: grove.unit(), output: grove.output() })
+                let mut margins =
+                    Margins { width: grove.margins(), values, unit: grove.unit(), output: grove.output() };
+                margins.arrange();
+                Some(margins)
             }
         };
         Self { classes, margins }
@@ -79,18 +92,26 @@ impl Prediction {
         self.classes
     }
 
-    /// The value of each row, where the circuit says values.
+    /// The value of each row, where the circuit says values; with several quantiles, all of the first row, then of the next.
     pub fn values(&self) -> Option<Vec<f64>> {
         let margins = self.margins.as_ref()?;
         match margins.output {
             Output::Classes(_) => None,
-            Output::Value { offset, scale } => {
-                Some(margins.values.iter().map(|&margin| offset + scale * f64::from(margin)).collect())
+            Output::Value(output) => {
+                Some(margins.values.iter().map(|&margin| output.value(margin)).collect())
             }
         }
     }
 
-    /// Margins a row, where there are any: 1 for two classes or a value, else one a class.
+    /// The quantiles that values are, where the circuit says some.
+    pub fn quantiles(&self) -> Option<Quantiles> {
+        match self.margins.as_ref()?.output {
+            Output::Value(output) => Some(output.quantiles).filter(|quantiles| !quantiles.is_empty()),
+            Output::Classes(_) => None,
+        }
+    }
+
+    /// Margins a row, where there are any: 1 for two classes or a value, else one a class or quantile.
     pub fn width(&self) -> Option<usize> {
         self.margins.as_ref().map(|margins| margins.width)
     }

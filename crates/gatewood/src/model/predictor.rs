@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::rows::{Encoded, Rows, encode};
 use super::{Circuit, Model, Prediction};
 use crate::bits::kernels::Kernels;
-use crate::circuit::{Grove, RowCircuit, RowRoom, Tally, write_probabilities};
+use crate::circuit::{Grove, Output, RowCircuit, RowRoom, Tally, write_probabilities};
 use crate::encode::{Kind, Row, RowEncoder};
 use crate::{Error, Result};
 
@@ -144,17 +144,24 @@ impl Predictor {
         self.with(row.into(), |class, _| class)
     }
 
-    /// The value of one row, where the model says values.
+    /// The value of one row, where the model says values: of several quantiles, that nearest to the median.
     ///
     /// # Errors
     /// When the row has not the columns of training, a value does not fit its column, or the model says classes.
     pub fn predict_value_one<'a>(&self, row: impl Into<Row<'a>>) -> Result<f64> {
-        let value = |margins: &[i32]| match self.model.circuit() {
-            Circuit::Grove(grove) => grove.value_of(margins[0]),
-            Circuit::Tree(_) => None,
+        let Circuit::Grove(grove) = self.model.circuit() else {
+            return Err(Error::setting("the model says classes, not values"));
         };
-        self.with(row.into(), |_, margins| value(margins))?
-            .ok_or_else(|| Error::setting("the model says classes, not values"))
+        let Output::Value(output) = grove.output() else {
+            return Err(Error::setting("the model says classes, not values"));
+        };
+        self.with(row.into(), |_, margins| {
+            let mut places = [0; 16];
+            let places = &mut places[..margins.len()];
+            places.copy_from_slice(margins);
+            grove.output().arrange(places);
+            output.value(places[output.quantiles.middle()])
+        })
     }
 
     fn check_classes(&self) -> Result<()> {

@@ -1,7 +1,6 @@
 //! From rows and settings to a model: the one way that the command and the Python package take.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::platform::Instant;
@@ -16,7 +15,7 @@ use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, Train
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
 use crate::encode::{EncodeReport, Encoder, ImageShape, Labels, Test};
-use crate::learn::objective::{Objective, Regression, ValueLoss, ValueScale};
+use crate::learn::objective::{TargetScale, ValueLoss, ValueScale};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
     fit_grove_for, fit_tree,
@@ -155,13 +154,17 @@ pub(super) fn learn(
                 }
                 None => None,
             };
-            let scale = labels.values().map(|values| scale_of(values, start)).transpose()?;
-            if scale.is_some() {
-                if grove.patterns.is_some_and(|count| count > 0) {
-                    return Err(Error::setting("patterns are for classes, and the target is a value"));
+            let scale = match labels.values() {
+                Some(values) => {
+                    if grove.patterns.is_some_and(|count| count > 0) {
+                        return Err(Error::setting("patterns are for classes, and the target is a value"));
+                    }
+                    let loss = *grove.objective.get_or_insert_default();
+                    let is_log = grove.target == Some(TargetScale::Log);
+                    Some(scale_of(loss, values, is_log, start)?)
                 }
-                grove.objective.get_or_insert_default();
-            }
+                None => None,
+            };
             let targets = targets_of(labels, scale.as_ref());
             let examples = Examples { bits: bits.view(), targets: &targets, weights };
             let mut task = GroveTask::new(examples, labels.classes().len());
@@ -185,8 +188,7 @@ pub(super) fn learn(
                 }
                 Some(scale) => {
                     let loss = grove.objective.unwrap_or_default();
-                    let make = |unit| -> Arc<dyn Objective> { Arc::new(Regression::new(loss, scale, unit)) };
-                    fit_grove_for(&make, &task, grove, observer)?
+                    fit_grove_for(&|unit| loss.objective(scale, unit), &task, grove, observer)?
                 }
             };
             report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
@@ -233,11 +235,16 @@ pub(super) fn learn(
 }
 
 /// How values become targets: as a model to go on from has it, else as suits them.
-fn scale_of(values: &[f64], start: Option<&Grove>) -> Result<ValueScale> {
-    match start.map(|start| (start.output(), start.unit())) {
-        Some((Output::Value { offset, scale }, unit)) => ValueScale::known(offset, scale / unit, values),
-        _ => ValueScale::of(values),
+fn scale_of(loss: ValueLoss, values: &[f64], is_log: bool, start: Option<&Grove>) -> Result<ValueScale> {
+    let scale = loss.scale_of(values, is_log)?;
+    let Some((Output::Value(before), unit)) = start.map(|start| (start.output(), start.unit())) else {
+        return Ok(scale);
+    };
+    let Output::Value(now) = loss.objective(scale, unit).output() else { return Ok(scale) };
+    if (before.is_log, before.quantiles) != (now.is_log, now.quantiles) {
+        return Err(Error::setting("the model to go on from was learned with another objective"));
     }
+    Ok(if loss == ValueLoss::Poisson { scale } else { scale.placed(before.offset, before.scale / unit) })
 }
 
 /// What the objective learns: classes, or values in fixed point.

@@ -26,6 +26,45 @@ pub struct ValueMetrics {
     pub r2: f64,
     /// The RMSE of the mean of the true values: what it is worth to know nothing of a row.
     pub baseline_rmse: f64,
+    /// Where quantiles are predicted; the figures above are then of the one nearest to the median.
+    #[serde(flatten)]
+    pub quantiles: Option<QuantileMetrics>,
+}
+
+/// How predicted quantiles compare with true values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct QuantileMetrics {
+    /// The mean pinball loss over rows and quantiles.
+    pub pinball: f64,
+    /// The share of true values that are not above each quantile.
+    pub below: Vec<f64>,
+    /// The share of true values between the lowest and the highest quantile.
+    pub coverage: f64,
+    /// The share that should lie between them.
+    pub nominal_coverage: f64,
+}
+
+impl QuantileMetrics {
+    /// Compares quantiles, all of the first row and then of the next, with true values.
+    fn new(truth: &[f64], predicted: &[f64], levels: &[f64]) -> Self {
+        let (rows, count) = (truth.len() as f64, levels.len());
+        let each = || truth.iter().zip(predicted.chunks(count));
+        let pinball = |(truth, said): (&f64, &[f64])| -> f64 {
+            let of =
+                |(&said, &level): (&f64, &f64)| (level * (truth - said)).max((level - 1.0) * (truth - said));
+            said.iter().zip(levels).map(of).sum()
+        };
+        let inside = |(truth, said): &(&f64, &[f64])| (said[0]..=said[count - 1]).contains(*truth);
+        let below =
+            |place: usize| each().filter(|(truth, said)| **truth <= said[place]).count() as f64 / rows;
+        Self {
+            pinball: each().map(pinball).sum::<f64>() / rows / count as f64,
+            below: (0..count).map(below).collect(),
+            coverage: each().filter(inside).count() as f64 / rows,
+            nominal_coverage: levels[count - 1] - levels[0],
+        }
+    }
 }
 
 impl ValueMetrics {
@@ -35,7 +74,12 @@ impl ValueMetrics {
     /// When there are no rows, not as many of both, or the predictions are classes.
     pub fn new(truth: &[f64], prediction: &Prediction) -> Result<Self> {
         let values = prediction.values().ok_or_else(|| Error::data("the model says classes, not values"))?;
-        Self::of_values(truth, &values)
+        let Some(quantiles) = prediction.quantiles() else { return Self::of_values(truth, &values) };
+        let levels = quantiles.levels();
+        let middle: Vec<f64> =
+            values.iter().skip(quantiles.middle()).step_by(levels.len()).copied().collect();
+        let metrics = Self::of_values(truth, &middle)?;
+        Ok(Self { quantiles: Some(QuantileMetrics::new(truth, &values, levels)), ..metrics })
     }
 
     /// Compares predicted with true values.
@@ -62,6 +106,7 @@ impl ValueMetrics {
             mae: mean(&|truth, said| (truth - said).abs()),
             r2: if variance > 0.0 { 1.0 - squared / variance } else { 0.0 },
             baseline_rmse: libm::sqrt(variance),
+            quantiles: None,
         })
     }
 }
@@ -77,6 +122,14 @@ mod tests {
         assert_eq!((metrics.baseline_rmse, metrics.r2), (libm::sqrt(5.0), 0.5));
         let constant = ValueMetrics::of_values(&[1.0, 1.0], &[1.0, 1.0]).unwrap();
         assert_eq!((constant.r2, constant.rmse), (0.0, 0.0));
+    }
+
+    #[test]
+    fn quantiles_are_measured() {
+        let metrics = QuantileMetrics::new(&[1.0, 4.0], &[0.0, 2.0, 3.0, 3.5], &[0.25, 0.75]);
+        // Row 1 lies between both, one above the lower and one below the higher; row 2 is above both.
+        assert_eq!(metrics.pinball, (0.25 + 0.25 + 0.25 + 0.375) / 4.0);
+        assert_eq!((metrics.below, metrics.coverage, metrics.nominal_coverage), (vec![0.0, 0.5], 0.5, 0.5));
     }
 
     #[test]

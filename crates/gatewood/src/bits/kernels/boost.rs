@@ -39,6 +39,13 @@ impl Sums {
         self.hessian += i64::from(hessian(gradient)) * weight;
     }
 
+    /// Adds what one row counts for, whose hessian is given.
+    #[inline]
+    pub(crate) fn put(&mut self, gradient: i32, hessian: i32, weight: i64) {
+        self.gradient += i64::from(gradient) * weight;
+        self.hessian += i64::from(hessian) * weight;
+    }
+
     /// Takes every row so many times.
     pub(crate) fn weigh(&mut self, weight: i64) {
         self.gradient *= weight;

@@ -18,7 +18,8 @@ pub struct GroveOutputs {
 impl Netlist {
     /// A grove as a netlist.
     ///
-    /// A grove that says values has its margin as outputs, `margin_0_B` being bit `B` in two's complement, and no class.
+    /// A grove that says values has its margin as outputs, `margin_0_B` being bit `B` in two's complement, and no class. With
+    /// several quantiles it has their margins, all of one width and in order, `margin_0` being the lowest.
     /// A two-class grove has the output [`CLASS_OUTPUT`]. A grove of more classes has the class as a binary number,
     /// `class_0` being its lowest bit.
     ///
@@ -38,7 +39,15 @@ impl Netlist {
         let mut margins: Vec<Margin> =
             grove.bias().iter().map(|&bias| Margin { lowest: bias.into(), ..Margin::default() }).collect();
         add_votes(&mut logic, grove, &mut margins)?;
-        let is_value = matches!(grove.output(), Output::Value { .. });
+        let is_value = matches!(grove.output(), Output::Value(_));
+        if is_value && margins.len() > 1 {
+            for (index, margin) in in_order(&mut logic, &margins)?.into_iter().enumerate() {
+                for (place, bit) in margin.into_iter().enumerate() {
+                    logic.builder.output(format!("margin_{index}_{place}"), bit)?;
+                }
+            }
+            return Ok(logic.builder.finish());
+        }
         if outputs.margins || is_value {
             for (index, margin) in margins.iter().enumerate() {
                 for (place, bit) in margin.signed(&mut logic)?.into_iter().enumerate() {
@@ -244,6 +253,36 @@ fn largest(logic: &mut Logic, margins: &[Margin]) -> Result<Vec<Signal>> {
             .collect::<Result<_>>()?;
     }
     Ok(players.swap_remove(0).1)
+}
+
+/// Margins in two's complement, all of one width, the lowest first: a network that swaps neighbours.
+fn in_order(logic: &mut Logic, margins: &[Margin]) -> Result<Vec<Vec<Signal>>> {
+    let lowest = margins.iter().map(|margin| margin.lowest).min().expect("a grove has margins");
+    let highest = margins.iter().map(|margin| margin.lowest + margin.range as i64).max();
+    let highest = highest.expect("a grove has margins");
+    let magnitude = |value: i64| bits_for((if value < 0 { !value } else { value }) as u64);
+    let width = magnitude(lowest).max(magnitude(highest)) + 1;
+    // Lifted by half of what the width can hold, margins order as numbers without a sign.
+    let mut sums = Vec::with_capacity(margins.len());
+    for margin in margins {
+        let mut sum = margin.sum.clone();
+        sum.add_constant(margin.lowest + (1i64 << (width - 1)));
+        sums.push(sum.finish(logic, width)?);
+    }
+    for pass in 0..sums.len() {
+        for first in (pass % 2..sums.len() - 1).step_by(2) {
+            let swap = logic.above(&sums[first], &sums[first + 1])?;
+            let low = logic.choose(swap, &sums[first], &sums[first + 1])?;
+            let high = logic.choose(swap, &sums[first + 1], &sums[first])?;
+            (sums[first], sums[first + 1]) = (low, high);
+        }
+    }
+    // The lift taken back: the highest bit is the other one.
+    for sum in &mut sums {
+        let sign = sum.last_mut().expect("one bit at least");
+        *sign = logic.function(&[*sign], |address| address == 0)?;
+    }
+    Ok(sums)
 }
 
 /// Whether a number given as bits is `value`.

@@ -10,7 +10,7 @@ use std::io::{Result, Write};
 use super::arrays::{Array, Values, width};
 use super::program::{GroveProgram, Program};
 use super::{Body, Code};
-use super::{c_patterns, c_raw};
+use super::{c_patterns, c_raw, c_values};
 use crate::export::{Options, names};
 
 /// The comment at the top.
@@ -36,11 +36,20 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     let inputs = code.program().inputs as usize;
     writeln!(out, "#define {upper}_COLUMNS {inputs}")?;
     writeln!(out, "#define {upper}_WORDS {} /* words of a row */", inputs.div_ceil(64))?;
-    writeln!(out, "#define {upper}_OUTPUTS {}", code.outputs.len())?;
+    if code.value.is_none() {
+        writeln!(out, "#define {upper}_OUTPUTS {}", code.outputs.len())?;
+    }
     for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
             writeln!(out, "/* Column {index} is {} */", names::safe(input))?;
         }
+    }
+    if let Some(value) = &code.value {
+        c_values::declare(value, options, out)?;
+        return match &code.raw {
+            Some(raw) => c_raw::declare(raw, Some(value), options, out),
+            None => Ok(()),
+        };
     }
     for (index, output) in code.outputs.iter().enumerate() {
         writeln!(out, "/* Output {index} is {} */", names::safe(output))?;
@@ -83,7 +92,7 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
         )?;
     }
     if let Some(raw) = &code.raw {
-        c_raw::declare(raw, options, out)?;
+        c_raw::declare(raw, None, options, out)?;
     }
     Ok(())
 }
@@ -96,6 +105,9 @@ pub(in crate::export) fn write(
     out: &mut impl Write,
 ) -> Result<()> {
     comment(code, out)?;
+    if code.value.is_some_and(|value| value.is_log) {
+        writeln!(out, "#include <math.h>")?;
+    }
     match header {
         Some(header) => writeln!(out, "#include \"{header}\"")?,
         None => {
@@ -138,12 +150,12 @@ pub(in crate::export) fn write(
             Body::Grove(grove) => {
                 c_patterns::words_function(grove, lanes, out)?;
                 vote_function(grove, lanes, out)?;
-                class_function(grove, code.one_hot, options, lanes, out)?;
+                class_function(grove, code, options, lanes, out)?;
             }
         }
     }
     match &code.raw {
-        Some(raw) => c_raw::write(raw, options, out),
+        Some(raw) => c_raw::write(raw, code.value.as_ref(), options, out),
         None => Ok(()),
     }
 }
@@ -228,6 +240,10 @@ fn row_function(
         }
         Body::Grove(grove) => {
             c_patterns::row_function(grove, out)?;
+            if let Some(value) = &code.value {
+                c_values::helpers(value, options, out)?;
+                writeln!(out)?;
+            }
             writeln!(
                 out,
                 "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS])\n{{\n{unpack}"
@@ -252,7 +268,12 @@ fn row_function(
             )?;
             writeln!(out, "            address |= (unsigned)value[*root++] << j;")?;
             writeln!(out, "        margins[targets[v]] += (int32_t)lifted[base + address];")?;
-            writeln!(out, "        base += 1u << vote_arities[v];\n    }}\n}}\n")?;
+            writeln!(out, "        base += 1u << vote_arities[v];\n    }}")?;
+            if let Some(value) = &code.value {
+                writeln!(out, "{}}}\n", if value.margins() > 1 { "    in_order(margins);\n" } else { "" })?;
+                return c_values::row_function(value, options, out);
+            }
+            writeln!(out, "}}\n")?;
             writeln!(
                 out,
                 "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n    int32_t margins[MARGINS];"
@@ -368,12 +389,15 @@ fn run_function(
 }
 
 /// The start of a public function on words.
-fn open(options: &Options, lanes: usize, out: &mut impl Write) -> Result<()> {
+fn open(is_value: bool, options: &Options, lanes: usize, out: &mut impl Write) -> Result<()> {
     let (name, upper, rows) = (&options.name, options.name.to_ascii_uppercase(), 64 * lanes);
-    writeln!(
-        out,
-        "\nvoid {name}_{rows}(const uint64_t words[{lanes} * {upper}_COLUMNS], uint64_t outputs[{lanes} * {upper}_OUTPUTS])\n{{"
-    )?;
+    match is_value {
+        true => writeln!(out, "\n{}\n{{", c_values::many_rows(options, lanes, rows))?,
+        false => writeln!(
+            out,
+            "\nvoid {name}_{rows}(const uint64_t words[{lanes} * {upper}_COLUMNS], uint64_t outputs[{lanes} * {upper}_OUTPUTS])\n{{"
+        )?,
+    }
     writeln!(out, "    const uint64_t (*columns)[{lanes}] = (const uint64_t (*)[{lanes}])words;")
 }
 
@@ -383,7 +407,7 @@ fn output(index: impl Display, lanes: usize) -> String {
 }
 
 fn output_function(program: &Program, options: &Options, lanes: usize, out: &mut impl Write) -> Result<()> {
-    open(options, lanes, out)?;
+    open(false, options, lanes, out)?;
     writeln!(out, "    uint64_t slots[SLOTS][{lanes}];")?;
     writeln!(out, "    run_{}(0, LUTS, reads, columns, slots);", 64 * lanes)?;
     writeln!(out, "    for (unsigned l = 0; l < {lanes}; l++) {{")?;
@@ -494,14 +518,14 @@ fn vote_function(grove: &GroveProgram, lanes: usize, out: &mut impl Write) -> Re
 /// All votes, then the class: above a threshold, or the largest of the sums.
 fn class_function(
     grove: &GroveProgram,
-    one_hot: bool,
+    code: &Code,
     options: &Options,
     lanes: usize,
     out: &mut impl Write,
 ) -> Result<()> {
     let (rows, reads) = (64 * lanes, read_type(&grove.program));
     let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
-    open(options, lanes, out)?;
+    open(code.value.is_some(), options, lanes, out)?;
     writeln!(out, "    uint64_t slots[SLOTS][{lanes}], sums[MARGINS][SUM_BITS][{lanes}];")?;
     c_patterns::call_words(grove, lanes, out)?;
     writeln!(
@@ -533,6 +557,9 @@ fn class_function(
             writeln!(out, "            plane += {}u;\n            break;", plane_words(arity))?;
         }
         writeln!(out, "        }}\n    }}")?;
+    }
+    if let Some(value) = &code.value {
+        return c_values::from_planes(value, lanes, out);
     }
     writeln!(out, "    for (unsigned l = 0; l < {lanes}; l++) {{")?;
     if grove.start.len() == 1 {
@@ -572,7 +599,7 @@ fn class_function(
         writeln!(out, "        for (unsigned bit = 0; bit < {}; bit++)", grove.class_bits())?;
         writeln!(out, "            {} = class[bit];", output("bit", lanes))?;
     }
-    if one_hot {
+    if code.one_hot {
         let (class, bits) = (output("bit", lanes), grove.class_bits());
         writeln!(out, "        for (unsigned c = 0; c < {}; c++) {{", grove.classes)?;
         writeln!(out, "            uint64_t is = ~(uint64_t)0;")?;

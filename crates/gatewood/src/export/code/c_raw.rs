@@ -3,6 +3,7 @@
 use std::io::{Result, Write};
 
 use super::raw::Raw;
+use crate::circuit::ValueOutput;
 use crate::export::Options;
 
 /// A text as C writes it, in letters that every compiler reads.
@@ -44,7 +45,12 @@ fn parameters(raw: &Raw, options: &Options) -> (String, &'static str) {
 }
 
 /// What the header says.
-pub(super) fn declare(raw: &Raw, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(super) fn declare(
+    raw: &Raw,
+    value: Option<&ValueOutput>,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
     let (name, upper) = (&options.name, options.name.to_ascii_uppercase());
     let (parameters, _) = parameters(raw, options);
     writeln!(out)?;
@@ -56,21 +62,31 @@ pub(super) fn declare(raw: &Raw, options: &Options, out: &mut impl Write) -> Res
     for fact in &raw.facts {
         writeln!(out, "/* {fact} */")?;
     }
+    let (what, taken) = match value.map(ValueOutput::margins) {
+        None => ("outputs", "row"),
+        Some(1) => ("value", "value"),
+        Some(_) => ("quantiles", "values"),
+    };
     writeln!(
         out,
-        "/* The outputs for one row of raw values, as {name}_row gives them. A number is NAN where it is missing,"
+        "/* The {what} for one row of raw values, as {name}_{taken} gives them. A number is NAN where it is missing,"
     )?;
     writeln!(
         out,
         "   a text is NULL. Compilers that are told that there is no NAN (-ffast-math) will not find it. */"
     )?;
-    writeln!(out, "uint64_t {name}_raw({parameters});\n")?;
-    writeln!(out, "/* The row that {name}_row takes, made from raw values. */")?;
+    writeln!(out, "{};\n", raw_head(raw, value, options))?;
+    writeln!(out, "/* The row that {name}_{taken} takes, made from raw values. */")?;
     writeln!(out, "void {name}_encode({parameters}, uint64_t row[{upper}_WORDS]);")
 }
 
 /// The functions.
-pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Result<()> {
+pub(super) fn write(
+    raw: &Raw,
+    value: Option<&ValueOutput>,
+    options: &Options,
+    out: &mut impl Write,
+) -> Result<()> {
     let (name, upper) = (&options.name, options.name.to_ascii_uppercase());
     let (parameters, given) = parameters(raw, options);
     if raw.has_dates() {
@@ -100,8 +116,24 @@ pub(super) fn write(raw: &Raw, options: &Options, out: &mut impl Write) -> Resul
             writeln!(out, "            row[{what}_bits[t] / 64] |= (uint64_t)1 << ({what}_bits[t] % 64);")?;
         }
     }
-    writeln!(out, "}}\n\nuint64_t {name}_raw({parameters})\n{{\n    uint64_t row[{upper}_WORDS];")?;
-    writeln!(out, "    {name}_encode({given}, row);\n    return {name}_row(row);\n}}")
+    writeln!(out, "}}\n\n{}\n{{\n    uint64_t row[{upper}_WORDS];", raw_head(raw, value, options))?;
+    let call = match value.map(ValueOutput::margins) {
+        None => format!("return {name}_row(row)"),
+        Some(1) => format!("return {name}_value(row)"),
+        Some(_) => format!("{name}_values(row, values)"),
+    };
+    writeln!(out, "    {name}_encode({given}, row);\n    {call};\n}}")
+}
+
+/// The head of the function that takes raw values.
+fn raw_head(raw: &Raw, value: Option<&ValueOutput>, options: &Options) -> String {
+    let (name, upper) = (&options.name, options.name.to_ascii_uppercase());
+    let (parameters, _) = parameters(raw, options);
+    match value.map(ValueOutput::margins) {
+        None => format!("uint64_t {name}_raw({parameters})"),
+        Some(1) => format!("float {name}_raw({parameters})"),
+        Some(_) => format!("void {name}_raw({parameters}, float values[{upper}_MARGINS])"),
+    }
 }
 
 const NUMBER_START: &str = "

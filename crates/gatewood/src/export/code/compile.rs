@@ -30,6 +30,7 @@ impl Source {
         if format == Format::C {
             let name = text
                 .split_once("_row(const uint64_t row[")
+                .or_else(|| text.split_once("_margins(const uint64_t row["))
                 .and_then(|(before, _)| before.rsplit([' ', '\n']).next())
                 .ok_or_else(|| Error::file(format!("{} is not C that was exported", path.display())))?;
             options.name = name.to_owned();
@@ -88,6 +89,9 @@ impl Source {
             }
         };
         command.arg("-o").arg(&program).arg(&main).current_dir(folder.path());
+        if self.format == Format::C {
+            command.arg("-lm");
+        }
         let name = command.get_program().to_string_lossy().into_owned();
         let output = run(&mut command, Vec::new(), || deadline.has_passed())
             .map_err(|error| error.at(format!("the compiler {name}")))?;

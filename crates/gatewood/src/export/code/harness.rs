@@ -56,6 +56,60 @@ pub(super) fn raw_harness(
     fill(&template, format, options, path)
 }
 
+/// A main program around C or Rust of a model that says values.
+///
+/// It reads rows as that of [`harness`] does. For each row it writes the margins that the function for one row, that for 64 and
+/// that for 256 rows say, a word each, and then its values, as the bits of 64-bit floats.
+///
+/// # Errors
+/// As [`harness`].
+pub(super) fn value_harness(format: Format, options: &Options, path: &Path, is_one: bool) -> Result<String> {
+    let template = match format {
+        Format::C => VALUE_C.replace("@VALUES@", if is_one { ONE_VALUE_C } else { VALUES_C }),
+        _ => VALUE_RUST
+            .replace("@VALUES@", if is_one { "[circuit::value(row)]" } else { "circuit::values(row)" }),
+    };
+    fill(&template, format, options, path)
+}
+
+/// [`raw_harness`] for a model that says values: a word for each value, the bits of a 64-bit float.
+///
+/// # Errors
+/// As [`harness`].
+pub(super) fn raw_value_harness(
+    format: Format,
+    options: &Options,
+    path: &Path,
+    encoder: &Encoder,
+    is_one: bool,
+) -> Result<String> {
+    let text = raw_harness(format, options, path, encoder)?;
+    let upper = options.name.to_ascii_uppercase();
+    let name = &options.name;
+    let is_c = format == Format::C;
+    Ok(if is_c && is_one {
+        text.replace("uint64_t answer =", "double answer =")
+    } else if is_c {
+        text.replace(
+            &format!("uint64_t answer = {name}_raw("),
+            &format!("float values[{upper}_MARGINS];\n        {name}_raw("),
+        )
+        .replace(
+            ");\n        fwrite(&answer, sizeof answer, 1, stdout);",
+            &format!(
+                ", values);\n        for (unsigned m = 0; m < {upper}_MARGINS; m++) {{\n            double answer = values[m];\n            fwrite(&answer, sizeof answer, 1, stdout);\n        }}"
+            ),
+        )
+    } else {
+        let start = if is_one { "for value in [circuit::raw(" } else { "for value in circuit::raw(" };
+        let end = if is_one { ")] {" } else { ") {" };
+        text.replace("answers.extend(circuit::raw(", start).replace(
+            ").to_ne_bytes());\n    }\n    std",
+            &format!("{end}\n            answers.extend(f64::from(value).to_ne_bytes());\n        }}\n    }}\n    std"),
+        )
+    })
+}
+
 fn fill(template: &str, format: Format, options: &Options, path: &Path) -> Result<String> {
     if !matches!(format, Format::C | Format::Rust) {
         return Err(Error::setting(format!("{format} is not a program; C and Rust are")));
@@ -221,3 +275,85 @@ const RAW_RUST_TEXTS: &str = "        let texts = [(); circuit::TEXTS].map(|()| 
             (length != u32::MAX).then(|| std::str::from_utf8(take(&mut bytes, length as usize)).unwrap())
         });
 ";
+
+const VALUE_C: &str = r#"#include "@PATH@"
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t rows[256][@NAME@_WORDS], wide[4 * @NAME@_COLUMNS], narrow[@NAME@_COLUMNS];
+static int32_t margins[3][256 * @NAME@_MARGINS];
+
+int main(void)
+{
+    while (fread(rows, sizeof rows, 1, stdin) == 1) {
+        memset(wide, 0, sizeof wide);
+        for (unsigned r = 0; r < 256; r++) {
+            @name@_margins(rows[r], margins[0] + @NAME@_MARGINS * r);
+            for (unsigned c = 0; c < @NAME@_COLUMNS; c++)
+                wide[4 * c + r / 64] |= (rows[r][c / 64] >> (c % 64) & 1) << (r % 64);
+        }
+        for (unsigned part = 0; part < 4; part++) {
+            for (unsigned c = 0; c < @NAME@_COLUMNS; c++)
+                narrow[c] = wide[4 * c + part];
+            @name@_64(narrow, margins[1] + 64 * @NAME@_MARGINS * part);
+        }
+        @name@_256(wide, margins[2]);
+        for (unsigned r = 0; r < 256; r++) {
+            for (unsigned i = 0; i < 3; i++)
+                for (unsigned m = 0; m < @NAME@_MARGINS; m++) {
+                    int64_t margin = margins[i][@NAME@_MARGINS * r + m];
+                    fwrite(&margin, sizeof margin, 1, stdout);
+                }
+@VALUES@        }
+    }
+    return 0;
+}
+"#;
+
+const ONE_VALUE_C: &str = "            double value = @name@_value(rows[r]);
+            fwrite(&value, sizeof value, 1, stdout);
+";
+
+const VALUES_C: &str = "            float values[@NAME@_MARGINS];
+            @name@_values(rows[r], values);
+            for (unsigned m = 0; m < @NAME@_MARGINS; m++) {
+                double value = values[m];
+                fwrite(&value, sizeof value, 1, stdout);
+            }
+";
+
+const VALUE_RUST: &str = r#"#![deny(warnings)]
+use std::io::{Read, Write};
+
+#[path = "@PATH@"]
+pub mod circuit;
+use circuit::{COLUMNS, WORDS};
+
+fn main() {
+    let mut block = vec![0u8; 256 * WORDS * 8];
+    let mut answers = Vec::new();
+    while std::io::stdin().read_exact(&mut block).is_ok() {
+        let words: Vec<u64> = block.chunks(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect();
+        let rows: Vec<[u64; WORDS]> = words.chunks(WORDS).map(|row| row.try_into().unwrap()).collect();
+        let mut wide = Box::new([[0u64; 4]; COLUMNS]);
+        for (r, row) in rows.iter().enumerate() {
+            for (c, column) in wide.iter_mut().enumerate() {
+                column[r / 64] |= (row[c / 64] >> (c % 64) & 1) << (r % 64);
+            }
+        }
+        let all = circuit::rows::<4>(&wide);
+        let parts: Vec<_> = (0..4).map(|part| circuit::rows::<1>(&wide.map(|column| [column[part]]))).collect();
+        for (r, row) in rows.iter().enumerate() {
+            for margins in [circuit::margins(row), parts[r / 64][0][r % 64], all[r / 64][r % 64]] {
+                for margin in margins {
+                    answers.extend(i64::from(margin).to_ne_bytes());
+                }
+            }
+            for value in @VALUES@ {
+                answers.extend(f64::from(value).to_ne_bytes());
+            }
+        }
+    }
+    std::io::stdout().write_all(&answers).unwrap();
+}
+"#;

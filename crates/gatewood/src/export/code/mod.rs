@@ -4,6 +4,7 @@ mod arrays;
 pub(super) mod c;
 mod c_patterns;
 mod c_raw;
+mod c_values;
 mod compile;
 mod harness;
 mod program;
@@ -12,6 +13,7 @@ mod raw_rows;
 pub(super) mod rust;
 mod rust_patterns;
 mod rust_raw;
+mod rust_values;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -20,7 +22,7 @@ use self::program::{GroveProgram, Program};
 use self::raw::Raw;
 pub use self::verify::{CodeTest, CodeTestOptions, test_code};
 use super::Options;
-use crate::circuit::{Grove, Netlist};
+use crate::circuit::{Grove, Netlist, Output, ValueOutput};
 use crate::encode::Encoder;
 use crate::{Error, Result};
 
@@ -29,6 +31,8 @@ pub(super) struct Code {
     body: Body,
     /// The tests of raw values that fill a row.
     raw: Option<Raw>,
+    /// How margins become values, where a grove says those and no class.
+    value: Option<ValueOutput>,
     /// Whether a grove shows an output for each class after the number of the class.
     one_hot: bool,
     /// Lines above the code.
@@ -61,6 +65,7 @@ impl Code {
         let code = Self {
             body: Body::Netlist(Program::of_netlist(netlist)),
             raw: None,
+            value: None,
             one_hot: false,
             header: options.header(netlist),
             inputs: netlist.input_names().to_vec(),
@@ -83,20 +88,29 @@ impl Code {
         let program = GroveProgram::of(grove)?;
         let (trees, gates, classes) = (grove.trees().len(), grove.gates(), grove.classes());
         let mut header = options.header_start();
+        let value = match grove.output() {
+            Output::Value(value) => Some(value),
+            Output::Classes(_) => None,
+        };
+        let said = match &value {
+            Some(value) if value.margins() > 1 => format!("{} quantiles", value.margins()),
+            Some(_) => "a value".to_owned(),
+            None => format!("{classes} classes"),
+        };
         header.push(format!(
-            "{}: {} columns, {classes} classes, {trees} trees, {gates} gates",
+            "{}: {} columns, {said}, {trees} trees, {gates} gates",
             options.name,
             grove.inputs()
         ));
         header.extend(options.header_facts());
-        let mut outputs: Vec<String> = (0..program.class_bits())
-            .map(|bit| if classes == 2 { "class".into() } else { format!("class_{bit}") })
-            .collect();
+        let bits = if value.is_some() { 0 } else { program.class_bits() };
+        let mut outputs: Vec<String> =
+            (0..bits).map(|bit| if classes == 2 { "class".into() } else { format!("class_{bit}") }).collect();
         if one_hot {
             outputs.extend((0..classes).map(|class| format!("is_{class}")));
         }
         let inputs = column_names.to_vec();
-        Self { body: Body::Grove(program), raw: None, one_hot, header, inputs, outputs }.checked()
+        Self { body: Body::Grove(program), raw: None, value, one_hot, header, inputs, outputs }.checked()
     }
 
     fn checked(self) -> Result<Self> {

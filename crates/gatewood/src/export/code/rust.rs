@@ -7,7 +7,7 @@ use std::io::{Result, Write};
 use super::arrays::{Array, Values};
 use super::program::{GroveProgram, Program};
 use super::{Body, Code};
-use super::{rust_patterns, rust_raw};
+use super::{rust_patterns, rust_raw, rust_values};
 use crate::export::names;
 
 /// Writes a module with `row`, `rows` and, for a grove, `margins`.
@@ -16,7 +16,10 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
     for line in &code.header {
         writeln!(out, "// {line}")?;
     }
-    writeln!(out, "// It needs only `core`: use it as a module of any crate.\n")?;
+    match code.value {
+        Some(value) if value.is_log => writeln!(out, "// Use it as a module of any crate.\n")?,
+        _ => writeln!(out, "// It needs only `core`: use it as a module of any crate.\n")?,
+    }
     for (index, input) in code.inputs.iter().enumerate() {
         if *input != format!("x{index}") {
             writeln!(out, "// Column {index} is {}", names::safe(input))?;
@@ -31,7 +34,10 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
         "/// Words of a row: column `i` is bit `i % 64` of word `i / 64`.\npub const WORDS: usize = {};",
         program.inputs.div_ceil(64)
     )?;
-    writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs.len())?;
+    match &code.value {
+        None => writeln!(out, "/// Outputs.\npub const OUTPUTS: usize = {};", code.outputs.len())?,
+        Some(value) => rust_values::define(value, out)?,
+    }
     writeln!(out, "const SLOTS: usize = {};", program.slots.max(1))?;
     let arities: BTreeSet<usize> = program.operations.iter().map(|operation| operation.reads.len()).collect();
     writeln!(out, "/// A column when below `COLUMNS`, else a slot.\ntype Read = u{};", program.read_width())?;
@@ -55,13 +61,13 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
         Body::Netlist(program) => netlist_row(program, out)?,
         Body::Grove(grove) => {
             rust_patterns::row_function(grove, out)?;
-            write!(out, "{MARGINS}{}", if grove.start.len() == 1 { CLASS_OF_ONE } else { CLASS_OF_MANY })?;
-            let bits = grove.class_bits();
-            match code.one_hot {
-                true => {
-                    writeln!(out, "{ROW}    let class = class(row);\n    class | 1 << ({bits} + class)\n}}")?
-                }
-                false => writeln!(out, "{ROW}    class(row)\n}}")?,
+            match &code.value {
+                Some(value) if value.margins() > 1 => write!(out, "{MARGINS}{IN_ORDER}")?,
+                _ => write!(out, "{MARGINS}{AS_THEY_ARE}")?,
+            }
+            match &code.value {
+                Some(value) => rust_values::row_functions(value, out)?,
+                None => class_of_row(grove, code.one_hot, out)?,
             }
         }
     }
@@ -71,11 +77,11 @@ pub(in crate::export) fn write(code: &Code, out: &mut impl Write) -> Result<()> 
         Body::Netlist(program) => netlist_rows(program, out)?,
         Body::Grove(grove) => {
             rust_patterns::rows_function(grove, out)?;
-            grove_rows(grove, code.one_hot, out)?;
+            grove_rows(grove, code, out)?;
         }
     }
     match &code.raw {
-        Some(raw) => rust_raw::write(raw, out),
+        Some(raw) => rust_raw::write(raw, code.value.as_ref(), out),
         None => Ok(()),
     }
 }
@@ -156,9 +162,27 @@ pub fn margins(row: &[u64; WORDS]) -> [i32; MARGINS] {
         root += arity;
         base += 1 << arity;
     }
-    margins.map(|sum| sum + LIFT)
+";
+
+const AS_THEY_ARE: &str = "    margins.map(|sum| sum + LIFT)
 }
 ";
+
+const IN_ORDER: &str = "    let mut margins = margins.map(|sum| sum + LIFT);
+    margins.sort_unstable(); // Quantiles never cross.
+    margins
+}
+";
+
+/// The function for the outputs of one row.
+fn class_of_row(grove: &GroveProgram, one_hot: bool, out: &mut impl Write) -> Result<()> {
+    write!(out, "{}", if grove.start.len() == 1 { CLASS_OF_ONE } else { CLASS_OF_MANY })?;
+    let bits = grove.class_bits();
+    match one_hot {
+        true => writeln!(out, "{ROW}    let class = class(row);\n    class | 1 << ({bits} + class)\n}}"),
+        false => writeln!(out, "{ROW}    class(row)\n}}"),
+    }
+}
 
 const CLASS_OF_ONE: &str = "
 /// The class of one row: 1 when the margin is above zero.
@@ -291,7 +315,7 @@ fn netlist_rows(program: &Program, out: &mut impl Write) -> Result<()> {
     writeln!(out, "    ]\n}}")
 }
 
-fn grove_rows(grove: &GroveProgram, one_hot: bool, out: &mut impl Write) -> Result<()> {
+fn grove_rows(grove: &GroveProgram, code: &Code, out: &mut impl Write) -> Result<()> {
     let arities: BTreeSet<usize> = grove.votes.iter().map(|vote| vote.reads.len()).collect();
     write!(
         out,
@@ -330,7 +354,7 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
 }}
 "
     )?;
-    write!(out, "{ROWS}")?;
+    write!(out, "{}", if code.value.is_some() { rust_values::ROWS } else { ROWS })?;
     write!(
         out,
         "    patterns(columns, &mut slots);
@@ -365,6 +389,9 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
         writeln!(out, "        }}")?;
     }
     writeln!(out, "        root += arity;\n    }}")?;
+    if let Some(value) = &code.value {
+        return write!(out, "{}", rust_values::end_of_rows(value));
+    }
     let bits = grove.class_bits();
     let threshold = -i64::from(grove.lift);
     match grove.start.len() {
@@ -373,7 +400,7 @@ fn vote<const L: usize, const K: usize, const P: usize, const W: usize>(
         1 => write!(out, "{ABOVE}")?,
         _ => writeln!(out, "    let (mut best, mut class) = (sums[0], [[0; L]; {bits}]);\n{LARGEST}")?,
     }
-    match one_hot {
+    match code.one_hot {
         true => writeln!(out, "    const CLASS: usize = {bits};\n{ONE_HOT}}}"),
         false => writeln!(out, "    class\n}}"),
     }

@@ -3,9 +3,12 @@
 use std::io::{Result, Write};
 
 use super::raw::Raw;
+use super::rust_values;
+use crate::circuit::ValueOutput;
 
 /// The functions.
-pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
+pub(super) fn write(raw: &Raw, value: Option<&ValueOutput>, out: &mut impl Write) -> Result<()> {
+    let (row, answer) = value.map_or(("row", "u64"), rust_values::row_function);
     let mut parameters = Vec::new();
     let mut given = Vec::new();
     writeln!(out)?;
@@ -34,7 +37,7 @@ pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
     if !raw.text_tests.is_empty() {
         write!(out, "{TEXT}")?;
     }
-    writeln!(out, "\n/// The row that [`row`] takes, made from raw values.")?;
+    writeln!(out, "\n/// The row that [`{row}`] takes, made from raw values.")?;
     writeln!(out, "pub fn encode({parameters}) -> [u64; WORDS] {{\n    let mut row = [0; WORDS];")?;
     for (what, there, tests) in
         [("numbers", raw.numbers, raw.number_tests.len()), ("texts", raw.texts, raw.text_tests.len())]
@@ -62,9 +65,9 @@ pub(super) fn write(raw: &Raw, out: &mut impl Write) -> Result<()> {
     writeln!(out, "    row\n}}\n")?;
     writeln!(
         out,
-        "/// The outputs for one row of raw values, as [`row`] gives them: a number is NaN where it is missing."
+        "/// What [`{row}`] gives, for one row of raw values: a number is NaN where it is missing."
     )?;
-    writeln!(out, "pub fn raw({parameters}) -> u64 {{\n    row(&encode({given}))\n}}")
+    writeln!(out, "pub fn raw({parameters}) -> {answer} {{\n    {row}(&encode({given}))\n}}")
 }
 
 const NUMBER_START: &str = "

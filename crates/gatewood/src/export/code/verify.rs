@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::compile::{Source, answers};
-use super::harness::{HARNESS_BLOCK, harness, raw_harness};
+use super::harness::{HARNESS_BLOCK, harness, raw_harness, raw_value_harness, value_harness};
 use super::raw_rows::raw_rows;
 use crate::bits::BitMatrix;
 use crate::circuit::Deadline;
@@ -51,9 +51,6 @@ pub fn test_code(model: &Model, format: Format, path: &Path, options: &CodeTestO
     if !matches!(format, Format::C | Format::Rust) {
         return Err(Error::setting(format!("{format} is not a program; C and Rust are")));
     }
-    if model.circuit().says_values() {
-        return Err(Error::setting(format!("{format} of a model that says values cannot be tested yet")));
-    }
     let source = Source::open(format, path)?;
     let deadline = Deadline::after(options.time_limit);
     let rows = options
@@ -61,10 +58,18 @@ pub fn test_code(model: &Model, format: Format, path: &Path, options: &CodeTestO
         .max(1)
         .checked_next_multiple_of(HARNESS_BLOCK)
         .ok_or_else(|| Error::too_large(format!("{} rows are more than can be tested", options.rows)))?;
-    let mut test = CodeTest { rows, raw_rows: 0, difference: test_bits(model, &source, rows, deadline)? };
+    let is_value = model.circuit().says_values();
+    let difference = match is_value {
+        true => test_value_bits(model, &source, rows, deadline)?,
+        false => test_bits(model, &source, rows, deadline)?,
+    };
+    let mut test = CodeTest { rows, raw_rows: 0, difference };
     if test.difference.is_none() && source.has_function("raw") {
         test.raw_rows = rows;
-        test.difference = test_raw(model, &source, rows, deadline)?;
+        test.difference = match is_value {
+            true => test_raw_values(model, &source, rows, deadline)?,
+            false => test_raw(model, &source, rows, deadline)?,
+        };
     }
     Ok(test)
 }
@@ -156,6 +161,84 @@ fn test_raw(model: &Model, source: &Source, rows: usize, deadline: Deadline) -> 
                 .collect();
             return Ok(Some(format!(
                 "the outputs are {outputs}, but the file says {said}, for the raw values\n{}",
+                values.join("\n")
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a value of a program is that of the model, as a 32-bit float. An exponential may be off by the last digit, since no
+/// two libraries round it alike.
+fn is_value(said: f64, expected: f64, is_log: bool) -> bool {
+    let expected = f64::from(expected as f32);
+    said == expected || is_log && (said - expected).abs() <= 1.2e-7 * expected.abs()
+}
+
+/// Sends rows of bits through the functions for one row, for 64 and for 256, of a model that says values.
+fn test_value_bits(
+    model: &Model,
+    source: &Source,
+    rows: usize,
+    deadline: Deadline,
+) -> Result<Option<String>> {
+    let folder = Folder::new()?;
+    let bits = test_rows(rows, model.circuit().inputs(), 0)?;
+    let prediction = model.predict_bits(bits.view(), 0)?;
+    let width = prediction.width().unwrap_or(1);
+    let main = value_harness(source.format, &source.options, &source.path, width == 1)?;
+    let program = source.compile(&folder, &main, deadline)?;
+    let answers = answers(&program, packed(&bits), deadline)?;
+    check_count(source, answers.len(), rows * width * 4)?;
+    let (margins, values) =
+        (prediction.margins().unwrap_or_default(), prediction.values().unwrap_or_default());
+    let is_log = model.circuit().is_log();
+    for (row, words) in answers.chunks(4 * width).enumerate() {
+        let (expected, value) = (&margins[row * width..][..width], &values[row * width..][..width]);
+        let said: Vec<i64> = words[..3 * width].iter().map(|&word| word as i64).collect();
+        let values: Vec<f64> = words[3 * width..].iter().map(|&word| f64::from_bits(word)).collect();
+        let is_margin = |(place, &said): (usize, &i64)| said == i64::from(expected[place % width]);
+        let differs = if !said.iter().enumerate().all(is_margin) {
+            format!("the margins are {expected:?}, but the file says {said:?} (row, 64 rows, 256 rows)")
+        } else if !values.iter().zip(value).all(|(&said, &value)| is_value(said, value, is_log)) {
+            format!("the values are {value:?}, but the file says {values:?}")
+        } else {
+            continue;
+        };
+        let row_bits: String =
+            (0..bits.columns()).map(|column| if bits.get(row, column) { '1' } else { '0' }).collect();
+        return Ok(Some(format!("{differs}, for the row\n  {row_bits}")));
+    }
+    Ok(None)
+}
+
+/// Sends raw values through the function that takes them, of a model that says values.
+fn test_raw_values(
+    model: &Model,
+    source: &Source,
+    rows: usize,
+    deadline: Deadline,
+) -> Result<Option<String>> {
+    let folder = Folder::new()?;
+    let raw = raw_rows(model.encoder(), rows, 0)?;
+    let prediction = model.predict(&raw.table, 0)?;
+    let width = prediction.width().unwrap_or(1);
+    let encoder = model.encoder();
+    let main = raw_value_harness(source.format, &source.options, &source.path, encoder, width == 1)?;
+    let program = source.compile(&folder, &main, deadline)?;
+    let answers = answers(&program, raw.bytes, deadline)?;
+    check_count(source, answers.len(), rows * width)?;
+    let values = prediction.values().unwrap_or_default();
+    let is_log = model.circuit().is_log();
+    for (place, (&said, &value)) in answers.iter().zip(&values).enumerate() {
+        let said = f64::from_bits(said);
+        if !is_value(said, value, is_log) {
+            let row = place / width;
+            let values: Vec<String> = (0..raw.table.columns())
+                .map(|column| format!("  {} = {:?}", raw.table.name(column), raw.table.value(row, column)))
+                .collect();
+            return Ok(Some(format!(
+                "the value is {value}, but the file says {said}, for the raw values\n{}",
                 values.join("\n")
             )));
         }

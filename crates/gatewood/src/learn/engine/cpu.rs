@@ -10,7 +10,7 @@ use super::rows::PackedRows;
 use super::{ColumnOrder, Direction, Draw, Engine, Picks, SamplingPower, Scale, Start, Summand};
 use crate::bits::kernels::{Kernels, Sums};
 use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, Wide, add_votes, in_pieces};
-use crate::learn::objective::{Hessian, Loss, ONE, Objective, WEIGHT_ONE};
+use crate::learn::objective::{Hessian, Loss, ONE, Objective, WEIGHT_ONE, count_hessian};
 use crate::learn::search::Sample;
 use crate::pool::each_awake;
 use crate::{Error, Result};
@@ -124,8 +124,10 @@ impl<'a> CpuEngine<'a> {
         let addresses = &next.addresses[rows.clone()];
         let weights = state.weights.get(rows.clone());
         let climbed = next.climbed.get(rows.clone()).unwrap_or_default();
-        let learned = state.learned.get(rows);
-        let logistic = state.objective.hessian() == Hessian::Logistic;
+        let learned = state.learned.get(rows.clone());
+        let hessian = state.objective.hessian();
+        let logistic = hessian == Hessian::Logistic;
+        let targets = &self.targets[rows.clone()];
         if logistic && weights.is_none() && climbed.is_empty() {
             match learned {
                 None => self.kernels.sum(addresses, gradients, &mut sums),
@@ -146,11 +148,10 @@ impl<'a> CpuEngine<'a> {
             let weight = i64::from(weight & learned.map_or(u32::MAX, |learned| learned[i] as u32));
             let weight = weight / if climbed.get(i) == Some(&true) { CLIMBED_PART } else { 1 };
             let sums = &mut sums[usize::from(address)];
-            if logistic {
-                sums.add(gradient, weight);
-            } else {
-                sums.gradient += i64::from(gradient) * weight;
-                sums.hessian += i64::from(ONE) * weight;
+            match hessian {
+                Hessian::Logistic => sums.add(gradient, weight),
+                Hessian::One => sums.put(gradient, ONE, weight),
+                Hessian::Count => sums.put(gradient, count_hessian(targets[i], gradient), weight),
             }
         }
         sums

@@ -152,10 +152,11 @@ impl<'a, E: Engine> Setup<'a, E> {
     }
 
     pub(super) fn grower(&self, plan: GrovePlan) -> Grower<'_, E> {
+        let reg_lambda = self.objective.reg_lambda(plan.reg_lambda);
         Grower {
             engine: self.engine,
             objective: self.objective.clone(),
-            step: LeafStep::new(plan.learning_rate, plan.vote_bits, self.unit, plan.reg_lambda),
+            step: LeafStep::new(plan.learning_rate, plan.vote_bits, self.unit, reg_lambda),
             power: SamplingPower::new(plan.sampling_power),
             order: self.order,
             logs: &self.logs,

@@ -13,7 +13,7 @@ use crate::bits::kernels::{Kernels, Level, Sums};
 use crate::circuit::{Grove, Span, Target, VoteTree};
 use crate::learn::engine::ColumnOrder;
 use crate::learn::gate::LogTable;
-use crate::learn::objective::{ONE, Objective, Regression, ValueLoss, ValueScale, WEIGHT_ONE, for_classes};
+use crate::learn::objective::{BEND, ONE, Objective, ValueLoss, ValueScale, WEIGHT_ONE, for_classes};
 use crate::random::{Purpose, Stream};
 
 /// What is learned.
@@ -21,15 +21,15 @@ use crate::random::{Purpose, Stream};
 pub(super) enum Aim {
     /// One of so many classes.
     Classes(usize),
-    /// Values, by squared error.
-    Values(ValueScale),
+    /// Values, by a loss.
+    Values(ValueLoss, ValueScale),
 }
 
 impl Aim {
     pub(super) fn objective(self, unit: f64) -> Arc<dyn Objective> {
         match self {
             Self::Classes(classes) => for_classes(classes, unit),
-            Self::Values(scale) => Arc::new(Regression::new(ValueLoss::Squared, scale, unit)),
+            Self::Values(loss, scale) => loss.objective(scale, unit),
         }
     }
 }
@@ -54,15 +54,26 @@ pub(super) fn grove(
     weights: &[u32],
     plan: &GrovePlan,
 ) -> Grove {
+    // The longest step, and whether hessians are less than one.
+    let (longest, share) = match aim {
+        Aim::Classes(_) => (2.0, 1.0),
+        Aim::Values(ValueLoss::Poisson, scale) => (1.0, scale.mean()),
+        Aim::Values(ValueLoss::Absolute, scale) => (BEND * scale.spread(), 1.0),
+        Aim::Values(ValueLoss::Quantile(quantiles), scale) => {
+            let furthest = quantiles.levels().iter().map(|&level| level.max(1.0 - level));
+            (furthest.fold(0.0, f64::max) * 2.0 * BEND * scale.spread(), 1.0)
+        }
+        Aim::Values(..) => (0.5, 1.0),
+    };
     let unit = match aim {
-        Aim::Classes(_) => LeafStep::unit(2.0, plan.learning_rate, plan.vote_bits),
+        Aim::Classes(_) => LeafStep::unit(longest, plan.learning_rate, plan.vote_bits),
         // The next power of two.
-        Aim::Values(_) => {
-            let wanted = LeafStep::unit(0.5, plan.learning_rate, plan.vote_bits);
+        Aim::Values(..) => {
+            let wanted = LeafStep::unit(longest, plan.learning_rate, plan.vote_bits);
             (0..).map(|power| libm::exp2(-28.0 + f64::from(power))).find(|unit| *unit >= wanted).unwrap()
         }
     };
-    let step = LeafStep::new(plan.learning_rate, plan.vote_bits, unit, plan.reg_lambda);
+    let step = LeafStep::new(plan.learning_rate, plan.vote_bits, unit, plan.reg_lambda * share);
     let objective = aim.objective(unit);
     let bias = objective.bias(&objective.totals(targets, weights)).unwrap();
     let wide = |row: &[bool]| {
@@ -118,9 +129,8 @@ impl Rows {
     fn update(&mut self, unit: f64) {
         let limit = (15.0 / unit).clamp(1.0, f64::from(1 << 20)) as i32;
         let gradients = |(margins, &target): (&Vec<i32>, &u32)| -> Vec<i32> {
-            if let (Aim::Values(_), &[margin]) = (self.aim, &margins[..]) {
-                let short = f64::from(target as i32) / f64::from(1 << 30) - unit * f64::from(margin);
-                return vec![(short * f64::from(ONE)).clamp(-f64::from(ONE), f64::from(ONE)) as i32];
+            if let Aim::Values(loss, scale) = self.aim {
+                return value_gradients(loss, &scale, margins, target, unit);
             }
             if let [margin] = margins[..] {
                 let p = 1.0 / (1.0 + libm::exp(-unit * f64::from(margin.clamp(-limit, limit))));
@@ -168,7 +178,10 @@ impl Rows {
             sums.hessian += weight
                 * match self.aim {
                     Aim::Classes(_) => (gradient.abs() * (i64::from(ONE) - gradient.abs())) >> 24,
-                    Aim::Values(_) => i64::from(ONE),
+                    Aim::Values(ValueLoss::Poisson, _) => {
+                        (i64::from(self.targets[row] as i32 >> 6) - gradient).max(1)
+                    }
+                    Aim::Values(..) => i64::from(ONE),
                 };
         }
         sums
@@ -186,6 +199,31 @@ impl Rows {
                 }
             }
         }
+    }
+}
+
+/// The gradients of a value at its margins.
+fn value_gradients(loss: ValueLoss, scale: &ValueScale, margins: &[i32], target: u32, unit: f64) -> Vec<i32> {
+    let target = f64::from(target as i32) / f64::from(1 << 30);
+    let fixed = |gradient: f64| (gradient * f64::from(ONE)) as i32;
+    let short = |margin: i32| target - unit * f64::from(margin);
+    let bend = BEND * scale.spread();
+    match (loss, margins) {
+        (ValueLoss::Squared, &[margin]) => vec![fixed(short(margin).clamp(-1.0, 1.0))],
+        (ValueLoss::Huber, &[margin]) => vec![fixed(short(margin).clamp(-scale.spread(), scale.spread()))],
+        (ValueLoss::Absolute, &[margin]) => vec![fixed(short(margin).clamp(-bend, bend))],
+        (ValueLoss::Poisson, &[margin]) => {
+            let log = (unit * f64::from(margin)).min(libm::log(2.0 * scale.range()));
+            vec![fixed((target - libm::exp(log) / scale.range()).clamp(-1.0, 1.0))]
+        }
+        (ValueLoss::Quantile(quantiles), margins) => {
+            let of = |(&margin, &level): (&i32, &f64)| {
+                let moved = short(margin) + (2.0 * level - 1.0) * bend;
+                fixed(moved.clamp(-2.0 * (1.0 - level) * bend, 2.0 * level * bend))
+            };
+            margins.iter().zip(quantiles.levels()).map(of).collect()
+        }
+        _ => unreachable!("one margin but for quantiles"),
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::PARTS;
 use crate::circuit::MAX_ARITY;
 use crate::learn::defaults::{Defaults, case_of, sample_rows};
-use crate::learn::objective::ValueLoss;
+use crate::learn::objective::{TargetScale, ValueLoss};
 use crate::learn::patterns::{Augment, PatternSettings};
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
@@ -28,6 +28,9 @@ pub struct GroveSettings {
     /// What is made small where values are learned: squared error, where it is left open. Not for classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective: Option<ValueLoss>,
+    /// Whether values are learned as they are or in their logarithm. Not for classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetScale>,
     /// Inputs of every gate.
     pub arity: Option<usize>,
     /// Inputs of the root, where they are other than those of the gates below it.
@@ -199,6 +202,11 @@ impl GroveSettings {
             return Err(Error::setting(format!(
                 "objective {loss} is for values, and the target is one of classes"
             )));
+        }
+        if !is_value && self.target.is_some() {
+            return Err(Error::setting(
+                "the scale of a target is for values, and the target is one of classes",
+            ));
         }
         let case = case_of(data);
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();

@@ -13,7 +13,7 @@ use crate::circuit::{Grove, Span, Wide};
 use crate::learn::Silent;
 use crate::learn::engine::parts::PartsEngine;
 use crate::learn::engine::{ColumnOrder, CpuEngine};
-use crate::learn::objective::ValueScale;
+use crate::learn::objective::ValueLoss;
 use crate::random::{Purpose, Stream};
 
 /// Rows of random bits; the class hangs on three of them, with noise.
@@ -125,11 +125,14 @@ proptest! {
     #[test]
     fn all_engines_learn_the_values_of_the_definition(
         count in 40usize..400, columns in 3usize..80, weighted: bool, cut in 1usize..39, seed: u64,
+        loss in prop::sample::select(&["squared", "huber", "absolute", "poisson", "quantile:0.1,0.5,0.9", "quantile:0.3"][..]),
+        is_log: bool,
     ) {
         let (bits, classes) = rows(count, columns, 5, seed);
+        let loss: ValueLoss = loss.parse().unwrap();
         let mut stream = Stream::new(seed, Purpose::Generate, 2);
-        let values: Vec<f64> = classes.iter().map(|&class| f64::from(class) * 30.0 + 7.0 * stream.unit()).collect();
-        let scale = ValueScale::of(&values).unwrap();
+        let values: Vec<f64> = classes.iter().map(|&class| f64::from(class) * 30.0 + 7.0 * stream.unit() + 0.1).collect();
+        let scale = loss.scale_of(&values, is_log && loss != ValueLoss::Poisson).unwrap();
         let targets: Vec<u32> = values.iter().map(|&value| scale.target(value)).collect();
         let matrix = BitMatrix::from_bools(columns, &bits).unwrap();
         let weights: Vec<f64> = (0..count).map(|row| [0.0, 0.5, 1.0, 3.0][row % 4]).collect();
@@ -138,7 +141,7 @@ proptest! {
         let settings = GroveSettings { vote_bits: Some(12), ..settings_of(seed) };
         let plan = plan_of(&task, &settings);
         let fixed = super::task::row_weights(&examples, &[]).unwrap();
-        let aim = Aim::Values(scale);
+        let aim = Aim::Values(loss, scale);
         let expected = reference::grove(&bits, columns, &[], &targets, aim, &fixed, &plan);
         for level in Level::available() {
             task.kernels = Kernels::at(level).unwrap();

@@ -6,21 +6,29 @@
 //! - [`Logistic`]: two classes, one margin, the log-odds of class 1.
 //! - [`Softmax`]: more classes, one margin for each.
 //! - [`for_classes`]: the one of these that fits.
-//! - [`Regression`]: values, one margin, the value in fixed point; [`ValueScale`] says how values are kept.
+//! - [`Regression`]: values, one margin, the value in fixed point, or one for each quantile; [`ValueScale`] says how they are kept.
+//! - [`Poisson`]: counts, one margin, the logarithm of their mean.
+//! - [`ValueLoss`]: the names of the last two.
 //!
 //! To add one, implement [`Objective`] in a file here and hand it to [`fit_grove_for`](super::fit_grove_for).
 
 mod logistic;
+mod poisson;
 mod regression;
 mod softmax;
+mod value_loss;
 mod value_scale;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 pub use logistic::Logistic;
-pub use regression::{Regression, ValueLoss};
+pub use poisson::Poisson;
+#[cfg(test)]
+pub(crate) use regression::BEND;
+pub use regression::Regression;
 pub use softmax::Softmax;
+pub use value_loss::{TargetScale, ValueLoss};
 pub use value_scale::ValueScale;
 
 use crate::Result;
@@ -41,6 +49,13 @@ pub enum Hessian {
     Logistic,
     /// One for every row, as for squared error.
     One,
+    /// `t - g` of a target `t` that is a count, as for Poisson's deviance.
+    Count,
+}
+
+/// The hessian of a row whose target is a count: the mean that its margin stands for.
+pub(crate) fn count_hessian(target: u32, gradient: i32) -> i32 {
+    ((target as i32 >> (value_scale::TARGET_POINT - POINT)) - gradient).max(1)
 }
 
 /// How well margins fit their targets, summed over rows.
@@ -123,6 +138,11 @@ pub trait Objective: Debug + Send + Sync {
     /// What the margins of the grove say.
     fn output(&self) -> Output {
         Output::Classes(self.margins().max(2))
+    }
+
+    /// What is added to the hessian of a leaf where a plan wants this many rows.
+    fn reg_lambda(&self, wanted: f64) -> f64 {
+        wanted
     }
 
     /// How hessians follow from gradients.

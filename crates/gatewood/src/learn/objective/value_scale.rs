@@ -4,9 +4,9 @@ use crate::encode::check_values;
 use crate::{Error, Result};
 
 /// Bits behind the point of a target.
-const TARGET_POINT: u32 = 30;
+pub(super) const TARGET_POINT: u32 = 30;
 
-/// How values become targets in fixed point: `value = offset + range * target`.
+/// How values become targets in fixed point: `value = offset + range * target`, or the logarithm of the value is that.
 ///
 /// `range` is a power of two and `offset` a multiple of a sixteenth of it, so that what margins stand for is exact in
 /// binary. All values that it was made for lie within about half a range of the offset.
@@ -22,7 +22,9 @@ const TARGET_POINT: u32 = 30;
 pub struct ValueScale {
     offset: f64,
     range: f64,
+    mean: f64,
     spread: f64,
+    is_log: bool,
 }
 
 impl ValueScale {
@@ -49,16 +51,50 @@ impl ValueScale {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
         let spread = libm::sqrt(squares / values.len() as f64).max(range * 1e-6);
-        Ok(Self { offset, range, spread })
+        Ok(Self { offset, range, mean, spread, is_log: false })
     }
 
-    /// The scale of a grove that is continued, for values with this standard deviation.
-    pub(crate) fn known(offset: f64, range: f64, values: &[f64]) -> Result<Self> {
-        let spread = Self::of(values)?.spread;
-        Ok(Self { offset, range, spread })
+    /// The scale that suits the logarithms of values.
+    ///
+    /// # Errors
+    /// As [`ValueScale::of`], and when a value is not above zero; the message names the row.
+    pub fn of_logarithms(values: &[f64]) -> Result<Self> {
+        check_values(values)?;
+        if let Some(row) = values.iter().position(|&value| value <= 0.0) {
+            return Err(Error::data(format!(
+                "row {} has the target {}, and only numbers above zero have a logarithm",
+                row + 1,
+                values[row]
+            )));
+        }
+        let logs: Vec<f64> = values.iter().map(|&value| libm::log(value)).collect();
+        Ok(Self { is_log: true, ..Self::of(&logs)? })
     }
 
-    /// The value that a target of zero stands for.
+    /// The scale of counts: from zero on.
+    ///
+    /// # Errors
+    /// As [`ValueScale::of`], and when a value is below zero; the message names the row.
+    pub fn of_counts(values: &[f64]) -> Result<Self> {
+        let scale = Self::of(values)?;
+        if let Some(row) = values.iter().position(|&value| value < 0.0) {
+            return Err(Error::data(format!(
+                "row {} has the target {}, and a count is not below zero",
+                row + 1,
+                values[row]
+            )));
+        }
+        let most = values.iter().fold(0.0, |most: f64, &value| most.max(value));
+        Ok(Self { offset: 0.0, range: libm::exp2(libm::ceil(libm::log2(most))), ..scale })
+    }
+
+    /// The same with the offset and the range of a grove that is continued.
+    #[must_use]
+    pub(crate) fn placed(self, offset: f64, range: f64) -> Self {
+        Self { offset, range, ..self }
+    }
+
+    /// The value that a target of zero stands for, or its logarithm.
     pub fn offset(&self) -> f64 {
         self.offset
     }
@@ -68,13 +104,24 @@ impl ValueScale {
         self.range
     }
 
-    /// The standard deviation of the values, in ranges.
+    /// Whether the logarithms of values are kept.
+    pub fn is_log(&self) -> bool {
+        self.is_log
+    }
+
+    /// The mean of the values, or of their logarithms, in ranges above the offset.
+    pub fn mean(&self) -> f64 {
+        (self.mean - self.offset) / self.range
+    }
+
+    /// The standard deviation of the values, or of their logarithms, in ranges.
     pub fn spread(&self) -> f64 {
         self.spread / self.range
     }
 
     /// A value as a target. Values far outside of those of training are taken for the nearest that can be kept.
     pub fn target(&self, value: f64) -> u32 {
+        let value = if self.is_log { libm::log(value.max(f64::MIN_POSITIVE)) } else { value };
         let scaled = (value - self.offset) / self.range * f64::from(1u32 << TARGET_POINT);
         // The cast keeps to the limits of 32 bits.
         libm::rint(scaled) as i32 as u32
@@ -82,7 +129,8 @@ impl ValueScale {
 
     /// A target as the value it stands for.
     pub fn value(&self, target: u32) -> f64 {
-        self.offset + self.range * in_ranges(target)
+        let value = self.offset + self.range * in_ranges(target);
+        if self.is_log { libm::exp(value) } else { value }
     }
 }
 
@@ -114,6 +162,16 @@ mod tests {
     }
 
     #[test]
+    fn logarithms_come_back() {
+        let scale = ValueScale::of_logarithms(&[0.5, 20.0, 3000.0]).unwrap();
+        for value in [0.5, 1.0, 20.0, 3000.0] {
+            assert!((scale.value(scale.target(value)) / value - 1.0).abs() < 1e-6);
+        }
+        let counts = ValueScale::of_counts(&[3.0, 9.0]).unwrap();
+        assert_eq!((counts.offset(), counts.range(), counts.mean()), (0.0, 16.0, 6.0 / 16.0));
+    }
+
+    #[test]
     fn what_cannot_be_learned_is_named() {
         for (values, message) in [
             (&[1.0, f64::NAN][..], "row 2 has no target"),
@@ -124,6 +182,15 @@ mod tests {
         ] {
             assert_eq!(ValueScale::of(values).unwrap_err().to_string(), message);
         }
+        let named = |found: Result<ValueScale>| found.unwrap_err().to_string();
+        assert_eq!(
+            named(ValueScale::of_logarithms(&[1.0, 0.0])),
+            "row 2 has the target 0, and only numbers above zero have a logarithm"
+        );
+        assert_eq!(
+            named(ValueScale::of_counts(&[1.0, 2.0, -1.0])),
+            "row 3 has the target -1, and a count is not below zero"
+        );
         // Values outside of those of training are kept at the limits.
         let scale = ValueScale::of(&[0.0, 1.0]).unwrap();
         assert_eq!(scale.target(1e300), i32::MAX as u32);
