@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+use gatewood::circuit::Output;
 use gatewood::encode::Row;
 use gatewood::model::{self, Circuit, Prediction, Predictor};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -72,6 +73,19 @@ impl Model {
             Ok(all)
         })?;
         all.into_pyarray(py).reshape([count, classes])
+    }
+
+    fn values_of<'py>(
+        &self,
+        py: Python<'py>,
+        prediction: &Prediction,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let values = prediction
+            .values()
+            .ok_or_else(|| raise(gatewood::Error::setting("the model says classes, not values")))?;
+        let width = prediction.width().unwrap_or(1);
+        let rows = values.len() / width;
+        values.into_pyarray(py).reshape([rows, width])
     }
 
     /// Runs a few rows one by one with the interpreter's lock held: giving it up takes longer than most of them.
@@ -155,6 +169,53 @@ impl Model {
             None => Ok(0),
         })?;
         Ok(Some(all.into_pyarray(array.py()).reshape([rows.len(), classes])?))
+    }
+
+    /// The value of each row, or its quantiles, a column for each.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.values_of(py, &self.run(py, &rows, threads)?)
+    }
+
+    /// The value of each of a few rows of an array, as `predict_few`; nothing where quantiles are said.
+    fn values_few<'py>(&self, array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let Some(rows) = Few::read(array).filter(|_| self.quantiles().is_empty()) else { return Ok(None) };
+        let values = self.few(&rows, |predictor, row| predictor.predict_value_one(row))?;
+        Ok(Some(values.into_pyarray(array.py()).reshape([rows.len(), 1])?))
+    }
+
+    /// The value of each row after each of some numbers of trees.
+    fn staged_values<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Rows<'py>,
+        trees: Vec<usize>,
+        threads: usize,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let stages = self.stages(py, &rows, &trees, threads)?;
+        stages.into_iter().map(|stage| self.values_of(py, &stage)).collect()
+    }
+
+    /// Whether it says values, and not classes.
+    #[getter]
+    fn says_values(&self) -> bool {
+        self.model.circuit().says_values()
+    }
+
+    /// The quantiles it says, where it says some.
+    #[getter]
+    fn quantiles(&self) -> Vec<f64> {
+        match self.model.circuit() {
+            Circuit::Grove(grove) => match grove.output() {
+                Output::Value(output) => output.quantiles.levels().to_vec(),
+                _ => Vec::new(),
+            },
+            Circuit::Tree(_) => Vec::new(),
+        }
     }
 
     /// The position of each row's class after each of some numbers of trees.
@@ -265,6 +326,8 @@ impl Model {
             "columns": encoder.width(),
             "inputs": inputs,
             "classes": self.model.classes(),
+            "values": circuit.says_values(),
+            "quantiles": self.quantiles(),
             "label": self.model.label(),
             "settings": self.model.settings(),
             "provenance": self.model.provenance(),

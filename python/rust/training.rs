@@ -47,10 +47,11 @@ pub fn default_settings(model: &str) -> PyResult<String> {
 
 /// Trains a model and tells how it went, as JSON.
 ///
-/// `settings` is a JSON object of the settings that differ from the library's defaults. `progress` is called with the
+/// `settings` is a JSON object of the settings that differ from the library's defaults. With `values`, those are learned, and
+/// neither labels nor classes are looked at. `progress` is called with the
 /// work done and the work in all, from the calling thread.
 #[pyfunction]
-#[pyo3(signature = (model, settings, rows, labels, classes, *, threads=None, weights=None, validation=None, start=None, label=None, data="", progress=None))]
+#[pyo3(signature = (model, settings, rows, labels, classes, *, values=None, validation_values=None, threads=None, weights=None, validation=None, start=None, label=None, data="", progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn train(
     py: Python<'_>,
@@ -59,6 +60,8 @@ pub fn train(
     rows: Rows<'_>,
     labels: PyReadonlyArray1<'_, u32>,
     classes: Vec<String>,
+    values: Option<PyReadonlyArray1<'_, f64>>,
+    validation_values: Option<(Rows<'_>, PyReadonlyArray1<'_, f64>)>,
     threads: Option<usize>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     validation: Option<(Rows<'_>, PyReadonlyArray1<'_, u32>)>,
@@ -73,14 +76,21 @@ pub fn train(
     if let Some(threads) = threads {
         settings.learn.set_threads(threads);
     }
-    let held = match &validation {
-        Some((rows, labels)) => {
+    let held = match (&validation, &validation_values) {
+        (_, Some((rows, values))) => {
+            Some((rows.borrow()?, Labels::from_values(values.as_slice()?.to_vec()).map_err(raise)?))
+        }
+        (Some((rows, labels)), None) => {
             Some((rows.borrow()?, Labels::new(classes.clone(), labels.as_slice()?.to_vec()).map_err(raise)?))
         }
-        None => None,
+        (None, None) => None,
     };
-    let labels = Labels::new(classes, labels.as_slice()?.to_vec()).map_err(raise)?;
-    if start.is_none() {
+    let labels = match &values {
+        Some(values) => Labels::from_values(values.as_slice()?.to_vec()),
+        None => Labels::new(classes, labels.as_slice()?.to_vec()),
+    };
+    let labels = labels.map_err(raise)?;
+    if start.is_none() && values.is_none() {
         labels.refuse_quantity(label.unwrap_or("y")).map_err(raise)?;
     }
     let weights = match &weights {

@@ -76,7 +76,7 @@ def test_there_are_two_notebooks():
     assert len(NOTEBOOKS) == 2
 
 
-@pytest.mark.parametrize("module", ["gatewood", "gatewood._grove", "gatewood._tree", "gatewood._packed", "gatewood.datasets"])
+@pytest.mark.parametrize("module", ["gatewood", "gatewood._grove", "gatewood._tree", "gatewood._packed", "gatewood._regressor", "gatewood.datasets"])
 def test_examples_in_the_documentation_run(module):
     failed, tried = doctest.testmod(importlib.import_module(module))
     assert tried > 0 and failed == 0

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gatewood import BooleanTreeClassifier, GatewoodClassifier
+from gatewood import BooleanTreeClassifier, GatewoodClassifier, GatewoodRegressor
 
 WEIGHTS = (
     "rows are drawn in proportion to weight and gradient, so weight two and two rows agree in law, not draw for draw: "
@@ -32,6 +32,10 @@ WEIGHTS = (
 
 EXPECTED = {
     "GatewoodClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    },
+    "GatewoodRegressor": {
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
     },
@@ -51,7 +55,10 @@ def test_scikit_learn_allows_its_own_boosting_the_same():
         assert set(EXPECTED["GatewoodClassifier"]) <= set(generator.PER_ESTIMATOR_XFAIL_CHECKS[classifier])
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected)
+REGRESSOR = GatewoodRegressor(n_estimators=60, climb=200, learning_rate=0.2, n_jobs=1)
+
+
+@parametrize_with_checks([*ESTIMATORS, REGRESSOR], expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

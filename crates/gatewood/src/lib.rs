@@ -38,7 +38,7 @@
 //! - [`model`]: a circuit with its names and its file; training, the compiled [`model::Predictor`], metrics;
 //! - [`explain`]: why a model says what it says, and what it says of every possible row;
 //! - [`export`]: circuits as Verilog, VHDL, BLIF, AIGER, C and more, and back;
-//! - [`Classifier`]: all of it behind `fit`, `predict`, `save` and `load`;
+//! - [`Classifier`] and, for values, [`Regressor`]: all of it behind `fit`, `predict`, `save` and `load`;
 //! - [`random`]: the streams all randomness comes from.
 //! - [`memory`]: asking for memory before taking it.
 //! - [`text`]: texts of unknown origin in messages.
@@ -79,6 +79,7 @@ pub mod model;
 mod platform;
 #[cfg(any(feature = "train", feature = "explain", feature = "prove"))]
 pub mod random;
+mod regressor;
 pub mod text;
 
 pub use classifier::Classifier;
@@ -88,3 +89,6 @@ pub use error::{Error, Result};
 use platform::pool;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub use platform::set_clock;
+pub use regressor::Regressor;
+#[cfg(feature = "train")]
+pub use regressor::RegressorSettings;

@@ -192,7 +192,9 @@ fn quantiles_cover_what_they_say_and_never_cross() {
     };
     let ((table, values), (fresh, truth)) = (rows(4_000), rows(2_000));
     let objective = "quantile:0.1,0.5,0.9";
-    let trained = learned(&table, &values, serde_json::json!({"objective": objective}));
+    let chosen =
+        serde_json::json!({"objective": objective, "rounds": 300, "learning_rate": 0.1, "climb": 100});
+    let trained = learned(&table, &values, chosen);
     let prediction = trained.model.predict(&fresh, 1).unwrap();
     let said = prediction.values().unwrap();
     assert_eq!((said.len(), prediction.quantiles().unwrap().levels()), (6_000, &[0.1, 0.5, 0.9][..]));

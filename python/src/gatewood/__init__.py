@@ -1,6 +1,7 @@
-"""Classifiers that are Boolean circuits.
+"""Classifiers and regressors that are Boolean circuits.
 
 - ``GatewoodClassifier``: groves, boosted small trees of truth-table gates with integer votes.
+- ``GatewoodRegressor``: groves whose votes add up to a number.
 - ``BooleanTreeClassifier``: one large tree of gates, for two classes.
 - ``PackedBits``: rows that are bits already, used where they lie.
 - ``load``: a model file (``.gw``), also one that the ``gatewood`` command wrote.
@@ -26,12 +27,21 @@ if TYPE_CHECKING:
     from ._files import load
     from ._grove import GatewoodClassifier
     from ._packed import PackedBits
+    from ._regressor import GatewoodRegressor
     from ._tree import BooleanTreeClassifier
-    from .plots import plot_circuit, plot_importance, plot_learning_curve, plot_pixels
+    from .plots import (
+        plot_circuit,
+        plot_importance,
+        plot_learning_curve,
+        plot_pixels,
+        plot_predicted,
+        plot_residuals,
+    )
 
 __all__ = [
     "BooleanTreeClassifier",
     "GatewoodClassifier",
+    "GatewoodRegressor",
     "PackedBits",
     "__version__",
     "datasets",
@@ -40,6 +50,8 @@ __all__ = [
     "plot_importance",
     "plot_learning_curve",
     "plot_pixels",
+    "plot_predicted",
+    "plot_residuals",
     "plots",
 ]
 
@@ -47,6 +59,7 @@ __all__ = [
 _HOMES = {
     "BooleanTreeClassifier": "._tree",
     "GatewoodClassifier": "._grove",
+    "GatewoodRegressor": "._regressor",
     "PackedBits": "._packed",
     "datasets": ".datasets",
     "load": "._files",
@@ -54,6 +67,8 @@ _HOMES = {
     "plot_importance": ".plots",
     "plot_learning_curve": ".plots",
     "plot_pixels": ".plots",
+    "plot_predicted": ".plots",
+    "plot_residuals": ".plots",
     "plots": ".plots",
 }
 

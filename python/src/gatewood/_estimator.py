@@ -1,4 +1,4 @@
-"""What the two classifiers share: reading rows, training, predicting, files."""
+"""What all estimators share: reading rows, training, predicting, files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from ._explain import Explaining
 from ._html import model_card
 from ._progress import Progress
 
-Self = TypeVar("Self", bound="CircuitClassifier")
+Self = TypeVar("Self", bound="CircuitEstimator")
+Classifier = TypeVar("Classifier", bound="CircuitClassifier")
 
 # Rows of an array that are predicted one by one, without a table.
 FEW = 8
@@ -40,8 +41,8 @@ _OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
 _PARAMETERS = {"rounds": "n_estimators"}
 
 
-class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that is a circuit. Parameters left at ``None`` have the library's default."""
+class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
+    """A model that is a circuit. Parameters left at ``None`` have the library's default."""
 
     _kind: ClassVar[str]
 
@@ -49,7 +50,6 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
     random_state: Any
     n_jobs: int | None
     verbose: int
-    classes_: NDArray[Any]
     n_features_in_: int
     columns_left_out_: dict[str, str]
     model_: _core.Model
@@ -112,37 +112,6 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             )
         return _inputs.read_native(X)
 
-    def _read_labels(self, y: Any) -> NDArray[Any]:
-        if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
-        y = _check_y(_inputs.plain_labels(y), estimator=self)
-        if y.dtype.kind == "O":
-            try:
-                sorted(set(y.tolist()))
-            except TypeError as error:
-                kinds = sorted({type(label).__name__ for label in y})
-                raise TypeError(f"the labels in y are of kinds that have no order among them: {kinds}") from error
-        check_classification_targets(y)
-        return y  # type: ignore[no-any-return]
-
-    def _read_validation(self, eval_set: Any, classes: NDArray[Any]) -> list[Any]:
-        """Validation rows and the positions of their labels, set by set."""
-        sets = eval_set if isinstance(eval_set, list) else [eval_set]
-        if not sets or any(not isinstance(held, tuple) or len(held) != 2 for held in sets):
-            raise ValueError("eval_set must be pairs of rows and labels: (X, y) or [(X, y), …]")
-        return [(self._read(X, fitting=False), self._codes(self._read_labels(y), classes)) for X, y in sets]
-
-    @staticmethod
-    def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
-        """The position of each label among the classes."""
-        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        known = classes[codes] == y
-        if not known.all():
-            raise ValueError(f"y has labels that are not among the classes: {np.unique(y[~known])[:10].tolist()}")
-        return codes.astype(np.uint32)
-
     # Training
 
     def _settings(self) -> dict[str, Any]:
@@ -172,60 +141,17 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
             return 0
         return self.n_jobs if self.n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + self.n_jobs)
 
-    def _train(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        eval_set: Any,
-        start: _core.Model | None,
-        classes: NDArray[Any] | None,
-        callbacks: Any = None,
-    ) -> None:
-        label = getattr(y, "name", None)
-        rows = self._read(X, fitting=start is None)
-        y = self._read_labels(y)
+    def _check_rows(self, rows: Any, y: NDArray[Any]) -> None:
         count = _inputs.count(rows)
         if len(y) != count:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(y)}]")
-        if classes is None:
-            classes = np.unique(y)
-        self._check_classes(y, classes)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, np.empty((len(y), 1)), dtype=np.float64)
-            weights = np.ascontiguousarray(weights)
-        sets = [] if eval_set is None else self._read_validation(eval_set, classes)
-        settings = self._settings() | self._class_settings(y, classes)
-        progress = Progress(self.verbose, callbacks or []) if self.verbose or callbacks else None
-        self.model_, report = _core.train(
-            self._kind,
-            json.dumps(settings, default=_plain),
-            rows,
-            self._codes(y, classes),
-            class_names(classes),
-            threads=self._threads(),
-            weights=weights,
-            validation=sets[-1] if sets else None,
-            start=start,
-            label=label if isinstance(label, str) else None,
-            progress=progress,
-        )
-        if progress is not None:
-            progress.finish()
-        self.classes_ = classes
-        self._remember(json.loads(report), start is not None)
-        if sets:
-            self._remember_evaluations(sets, classes)
 
-    def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
-        if len(classes) < 2:
-            raise ValueError(
-                f"Classifier can't train when only one class is present: all {len(y)} labels are {classes.tolist()}"
-            )
-
-    def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
-        return {}
+    @staticmethod
+    def _weights(sample_weight: Any, count: int) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, np.empty((count, 1)), dtype=np.float64)
+        return np.ascontiguousarray(weights)
 
     def _remember(self, report: dict[str, Any], continues: bool) -> None:
         self.training_report_ = report
@@ -233,9 +159,6 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         self.columns_left_out_ = {column["name"]: column["reason"] for column in left_out}
         for note in report.get("notes") or []:
             warnings.warn(note, stacklevel=4)
-
-    def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
-        """What became of validation rows by round, where there are rounds."""
 
     # Predicting
 
@@ -273,24 +196,6 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-    def predict(self, X: Any, *, pred_contrib: bool = False, background: Any = None) -> NDArray[Any]:
-        """The class of each row.
-
-        With ``pred_contrib``, what each column adds to the margin in log-odds instead: exact Shapley values, a column of the
-        result for each column of ``X`` and a last one for the mean margin of the background, class by class where there are
-        more than two. The background is the rows to compare with, else some of ``X``.
-        """
-        self._check_fitted()
-        if pred_contrib:
-            return self._contributions(X, background)
-        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict, self.model_.predict_few)]
-        return classes
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for each row, in the order of ``classes_``."""
-        self._check_fitted()
-        return self._each(X, self.model_.probabilities, self.model_.probabilities_few)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -332,8 +237,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         summary = json.loads(model.summary())
         if summary["model"] != cls._kind:
             raise ValueError(f"the file holds a {summary['model']}, not a {cls._kind}: use gatewood.load")
-        if not model.classes:
-            raise ValueError("the file holds a model of values, and a classifier says classes")
+        cls._check_kind(model)
         settings = summary["settings"] or {}
         settings = {_PARAMETERS.get(name, name): value for name, value in settings.items()}
         # Of the encoder's settings, those that were chosen: one for pixels would say that rows are images.
@@ -345,13 +249,12 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         if "seed" in settings:
             estimator.random_state = settings["seed"]
         estimator.model_ = model
-        estimator.classes_ = classes_from_names(model.classes)
         estimator.n_features_in_ = model.width
-        weights = getattr(estimator, "class_weight", None)
-        if isinstance(weights, dict):
-            labels = dict(zip(model.classes, estimator.classes_.tolist()))
-            setattr(estimator, "class_weight", {labels[name]: weight for name, weight in weights.items()})
         return estimator
+
+    @classmethod
+    def _check_kind(cls, model: _core.Model) -> None:
+        """Refuses a model that says something else."""
 
     def export(
         self,
@@ -471,6 +374,129 @@ class CircuitClassifier(Explaining, ClassifierMixin, BaseEstimator):  # type: ig
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+class CircuitClassifier(Explaining, ClassifierMixin, CircuitEstimator):  # type: ignore[misc]
+    """A classifier that is a circuit."""
+
+    classes_: NDArray[Any]
+
+    def _read_labels(self, y: Any) -> NDArray[Any]:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        y = _check_y(_inputs.plain_labels(y), estimator=self)
+        if y.dtype.kind == "O":
+            try:
+                sorted(set(y.tolist()))
+            except TypeError as error:
+                kinds = sorted({type(label).__name__ for label in y})
+                raise TypeError(f"the labels in y are of kinds that have no order among them: {kinds}") from error
+        check_classification_targets(y)
+        return y  # type: ignore[no-any-return]
+
+    def _read_validation(self, eval_set: Any, classes: NDArray[Any]) -> list[Any]:
+        """Validation rows and the positions of their labels, set by set."""
+        sets = eval_set if isinstance(eval_set, list) else [eval_set]
+        if not sets or any(not isinstance(held, tuple) or len(held) != 2 for held in sets):
+            raise ValueError("eval_set must be pairs of rows and labels: (X, y) or [(X, y), …]")
+        return [(self._read(X, fitting=False), self._codes(self._read_labels(y), classes)) for X, y in sets]
+
+    @staticmethod
+    def _codes(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.uint32]:
+        """The position of each label among the classes."""
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == y
+        if not known.all():
+            raise ValueError(f"y has labels that are not among the classes: {np.unique(y[~known])[:10].tolist()}")
+        return codes.astype(np.uint32)
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        eval_set: Any,
+        start: _core.Model | None,
+        classes: NDArray[Any] | None,
+        callbacks: Any = None,
+    ) -> None:
+        label = getattr(y, "name", None)
+        rows = self._read(X, fitting=start is None)
+        y = self._read_labels(y)
+        self._check_rows(rows, y)
+        if classes is None:
+            classes = np.unique(y)
+        self._check_classes(y, classes)
+        weights = self._weights(sample_weight, len(y))
+        sets = [] if eval_set is None else self._read_validation(eval_set, classes)
+        settings = self._settings() | self._class_settings(y, classes)
+        progress = Progress(self.verbose, callbacks or []) if self.verbose or callbacks else None
+        self.model_, report = _core.train(
+            self._kind,
+            json.dumps(settings, default=_plain),
+            rows,
+            self._codes(y, classes),
+            class_names(classes),
+            threads=self._threads(),
+            weights=weights,
+            validation=sets[-1] if sets else None,
+            start=start,
+            label=label if isinstance(label, str) else None,
+            progress=progress,
+        )
+        if progress is not None:
+            progress.finish()
+        self.classes_ = classes
+        self._remember(json.loads(report), start is not None)
+        if sets:
+            self._remember_evaluations(sets, classes)
+
+    def _check_classes(self, y: NDArray[Any], classes: NDArray[Any]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: all {len(y)} labels are {classes.tolist()}"
+            )
+
+    def _class_settings(self, y: NDArray[Any], classes: NDArray[Any]) -> dict[str, Any]:
+        return {}
+
+    def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
+        """What became of validation rows by round, where there are rounds."""
+
+    def predict(self, X: Any, *, pred_contrib: bool = False, background: Any = None) -> NDArray[Any]:
+        """The class of each row.
+
+        With ``pred_contrib``, what each column adds to the margin in log-odds instead: exact Shapley values, a column of the
+        result for each column of ``X`` and a last one for the mean margin of the background, class by class where there are
+        more than two. The background is the rows to compare with, else some of ``X``.
+        """
+        self._check_fitted()
+        if pred_contrib:
+            return self._contributions(X, background)
+        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict, self.model_.predict_few)]
+        return classes
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row, in the order of ``classes_``."""
+        self._check_fitted()
+        return self._each(X, self.model_.probabilities, self.model_.probabilities_few)
+
+    @classmethod
+    def _check_kind(cls, model: _core.Model) -> None:
+        if model.says_values:
+            raise ValueError("the file holds a model of values, and a classifier says classes: use GatewoodRegressor")
+
+    @classmethod
+    def _of(cls: type[Classifier], model: _core.Model) -> Classifier:
+        estimator = super()._of(model)
+        estimator.classes_ = classes_from_names(model.classes)
+        weights = getattr(estimator, "class_weight", None)
+        if isinstance(weights, dict):
+            labels = dict(zip(model.classes, estimator.classes_.tolist()))
+            setattr(estimator, "class_weight", {labels[name]: weight for name, weight in weights.items()})
+        return estimator
 
 
 def _plain(value: Any) -> Any:

@@ -11,12 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core, _inputs
 from ._classes import class_names
 from ._estimator import CircuitClassifier
+from ._rounds import Rounds
 
 # Bytes of the stages that are predicted together.
 STAGED_BYTES = 64 << 20
 
 
-class GatewoodClassifier(CircuitClassifier):
+class GatewoodClassifier(Rounds, CircuitClassifier):
     """A grove: boosted small trees of truth-table gates whose roots cast integer votes.
 
     Whatever is left at ``None`` has the library's default, which may depend on the data.
@@ -120,9 +121,7 @@ class GatewoodClassifier(CircuitClassifier):
 
     _kind = "grove"
 
-    learning_curve_: dict[str, NDArray[Any]]
     evals_result_: dict[str, dict[str, list[float]]]
-    n_rounds_: int
 
     def __init__(
         self,
@@ -246,22 +245,6 @@ class GatewoodClassifier(CircuitClassifier):
             self._train(X, y, sample_weight, None, None, known)
         return self
 
-    @property
-    def best_iteration_(self) -> int:
-        """Rounds that were kept: with ``eval_set`` or early stopping, those up to the best."""
-        check_is_fitted(self)
-        return self.n_rounds_
-
-    def _stages(self) -> list[int]:
-        """The number of trees after each round."""
-        check_is_fitted(self)
-        rounds, trees = getattr(self, "n_rounds_", 0), self.summary()["trees"]
-        if rounds == 0 or trees % rounds:
-            raise ValueError(
-                "the rounds of this grove are not known: it was loaded from a file, or max_gates dropped trees from them"
-            )
-        return [trees // rounds * done for done in range(1, rounds + 1)]
-
     def _staged(self, X: Any, ask: Callable[[Any, list[int], int], Any]) -> Iterator[Any]:
         check_is_fitted(self)
         yield from self._staged_rows(self._read(X, fitting=False), ask)
@@ -299,22 +282,6 @@ class GatewoodClassifier(CircuitClassifier):
         if unknown:
             raise ValueError(f"class_weight has labels that are not among the classes: {unknown}")
         return {"class_weight": {names[label]: float(weight) for label, weight in self.class_weight.items()}}
-
-    def _remember(self, report: dict[str, Any], continues: bool) -> None:
-        story = report.pop("grove")
-        super()._remember(report | {"plan": story["plan"]}, continues)
-        curve = story["curve"]
-        names = curve[0].keys() if curve else []
-        found = {name: np.array([point[name] for point in curve]) for name in names}
-        before = getattr(self, "n_rounds_", 0) if continues else 0
-        if before and curve:
-            # Rounds that early stopping took back are no part of what was continued.
-            known = {name: values[:before] for name, values in self.learning_curve_.items()}
-            found["round"] = found["round"] + before
-            shared = [name for name in found if name in known]
-            found = {name: np.concatenate([known[name], found[name]]) for name in shared}
-        self.learning_curve_ = found
-        self.n_rounds_ = before + story["rounds"]
 
     def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
         """The error and the log loss of each set by round."""

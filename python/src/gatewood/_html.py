@@ -16,12 +16,16 @@ def model_card(name: str, summary: dict[str, Any]) -> str:
     classes = ", ".join(escape(label) for label in summary["classes"][:10])
     if len(summary["classes"]) > 10:
         classes += f" and {len(summary['classes']) - 10} more"
+    said = ("classes", classes)
+    if summary["values"]:
+        quantiles = ", ".join(map(str, summary["quantiles"]))
+        said = ("says", f"quantiles {quantiles}" if quantiles else escape(summary["label"] or "a number"))
     facts = [
         ("trees", f"{summary['trees']:,}"),
         ("gates", f"{summary['gates']:,}"),
         ("depth", f"{summary['depth']}"),
         ("bits read", f"{summary['bits_used']:,} of {summary['bits']:,}, from {summary['columns']:,} columns"),
-        ("classes", classes),
+        said,
         ("model file", f"{summary['bytes']:,} bytes"),
         ("trained on", f"{summary['provenance']['rows']:,} rows {escape(summary['provenance']['data'])}"),
     ]

@@ -9,10 +9,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
-    from ._estimator import CircuitClassifier
+    from ._estimator import CircuitEstimator
     from ._grove import GatewoodClassifier
+    from ._regressor import GatewoodRegressor
 
-__all__ = ["plot_circuit", "plot_importance", "plot_learning_curve", "plot_pixels"]
+__all__ = [
+    "plot_circuit",
+    "plot_importance",
+    "plot_learning_curve",
+    "plot_pixels",
+    "plot_predicted",
+    "plot_residuals",
+]
 
 
 def _axes(ax: Any) -> Any:
@@ -25,11 +33,12 @@ def _axes(ax: Any) -> Any:
     return pyplot.subplots()[1]
 
 
-def plot_learning_curve(model: GatewoodClassifier, *, loss: bool = False, ax: Any = None) -> Any:
+def plot_learning_curve(model: GatewoodClassifier | GatewoodRegressor, *, loss: bool = False, ax: Any = None) -> Any:
     """The error, or the loss, of training and validation rows by round. Returns the axes."""
     check_is_fitted(model)
     ax = _axes(ax)
-    what = "loss" if loss else "error"
+    # Numbers are not right or wrong: they have a loss alone.
+    what = "loss" if loss or model.model_.says_values else "error"
     curve = model.learning_curve_
     for rows in ("train", "validation"):
         values = curve.get(f"{rows}_{what}")
@@ -42,7 +51,7 @@ def plot_learning_curve(model: GatewoodClassifier, *, loss: bool = False, ax: An
     return ax
 
 
-def plot_importance(model: CircuitClassifier, *, most: int = 20, ax: Any = None) -> Any:
+def plot_importance(model: CircuitEstimator, *, most: int = 20, ax: Any = None) -> Any:
     """What the most important columns are worth, as bars. Returns the axes."""
     check_is_fitted(model)
     ax = _axes(ax)
@@ -55,7 +64,7 @@ def plot_importance(model: CircuitClassifier, *, most: int = 20, ax: Any = None)
     return ax
 
 
-def plot_pixels(model: CircuitClassifier, shape: tuple[int, int], *, ax: Any = None) -> Any:
+def plot_pixels(model: CircuitEstimator, shape: tuple[int, int], *, ax: Any = None) -> Any:
     """What each pixel of images is worth, as an image of ``shape`` (height, width); colours are added up."""
     check_is_fitted(model)
     worth = model.feature_importances_
@@ -67,7 +76,7 @@ def plot_pixels(model: CircuitClassifier, shape: tuple[int, int], *, ax: Any = N
     return ax
 
 
-def plot_circuit(model: CircuitClassifier, tree: int = 0, *, most_leaves: int = 64, ax: Any = None) -> Any:
+def plot_circuit(model: CircuitEstimator, tree: int = 0, *, most_leaves: int = 64, ax: Any = None) -> Any:
     """One tree: its leaves with what they read, its gates with their tables in hexadecimal, its root on top."""
     check_is_fitted(model)
     found = json.loads(model.model_.tree(tree))
@@ -95,4 +104,27 @@ def plot_circuit(model: CircuitClassifier, tree: int = 0, *, most_leaves: int = 
         height += 1
     ax.set(xlim=(-1, len(leaves)), ylim=(-1.5, height + 0.5))
     ax.set_axis_off()
+    return ax
+
+
+def plot_predicted(model: GatewoodRegressor, X: Any, y: Any, *, ax: Any = None) -> Any:
+    """Predicted against true numbers; on the line they agree. Returns the axes."""
+    check_is_fitted(model)
+    ax = _axes(ax)
+    truth, said = np.asarray(y, dtype=np.float64).ravel(), model.predict(X)
+    ends = [min(truth.min(), said.min()), max(truth.max(), said.max())]
+    ax.plot(ends, ends, color="grey", linestyle=":")
+    ax.scatter(truth, said, s=6, alpha=0.4)
+    ax.set(xlabel="true", ylabel="predicted")
+    return ax
+
+
+def plot_residuals(model: GatewoodRegressor, X: Any, y: Any, *, ax: Any = None) -> Any:
+    """What predictions lack to the true numbers, by what was predicted. Returns the axes."""
+    check_is_fitted(model)
+    ax = _axes(ax)
+    said = model.predict(X)
+    ax.axhline(0.0, color="grey", linestyle=":")
+    ax.scatter(said, np.asarray(y, dtype=np.float64).ravel() - said, s=6, alpha=0.4)
+    ax.set(xlabel="predicted", ylabel="true - predicted")
     return ax

@@ -12,6 +12,7 @@ use super::time_limit::Clock;
 use crate::Result;
 use crate::learn::Tracker;
 use crate::learn::engine::Engine;
+use crate::learn::objective::Objective;
 use crate::platform::parallel;
 use crate::random::{Purpose, Stream};
 
@@ -24,6 +25,9 @@ const STALE_ROUNDS: [(usize, usize); 2] = [(4, 60), (6, 40)];
 
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
 const BETTER: (f64, f64) = (0.001, 0.0002);
+
+/// The same where values are learned: their loss falls slowly, and for long.
+const BETTER_VALUES: (f64, f64) = (0.0005, 0.0);
 
 /// A judging of the held-out rows every so many rounds, and one round more for every so many done.
 const EVERY: usize = 5;
@@ -131,8 +135,9 @@ pub(super) fn is_enough(round: usize, best: usize, plan: &GrovePlan) -> bool {
 }
 
 /// Whether a loss is better than another by more than chance.
-pub(super) fn is_better(loss: f64, than: f64) -> bool {
-    loss < than * (1.0 - BETTER.0) - BETTER.1
+pub(super) fn is_better(loss: f64, than: f64, objective: &dyn Objective) -> bool {
+    let (part, least) = if objective.classifies() { BETTER } else { BETTER_VALUES };
+    loss < than * (1.0 - part) - least
 }
 
 /// The rounds after which held-out rows are judged.
@@ -193,7 +198,7 @@ fn judge_fold<E: Engine>(
             let now = calibrate(setup.engine, &growing.rows, Some(&held_out), factor)?;
             factor = now.factor;
             judged.push((round, now));
-            if is_better(now.loss, best.0) {
+            if is_better(now.loss, best.0, setup.objective()) {
                 best = (now.loss, round);
             }
         }

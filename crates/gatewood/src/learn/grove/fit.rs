@@ -429,7 +429,7 @@ fn grow<E: Engine>(
             factor = now.factor;
             point.validation_loss = Some(now.loss);
             judged.push((round, now));
-            if is_better(now.loss, best.0) {
+            if is_better(now.loss, best.0, setup.objective()) {
                 best = (now.loss, round);
             }
             is_over |= is_enough(round, best.1, plan);
