@@ -137,7 +137,7 @@ fn programs_of_numbers_are_tested() {
         let few = "--rounds 4 --trees-per-round 2 --arity 3";
         good(folder, &format!("train houses.csv {few} -o houses.gw --objective {objective}"));
         for file in ["houses.c", "houses.rs"] {
-            good(folder, &format!("export houses.gw -o {file} --encoder"));
+            good(folder, &format!("export houses.gw -o {file} --with-encoder"));
             let said = good(folder, &format!("verify houses.gw {file}"));
             assert!(said.contains("rows"), "{objective} {file}: {said}");
         }
@@ -148,7 +148,7 @@ fn programs_of_numbers_are_tested() {
     // A program of another model is found out.
     good(folder, "train houses.csv --rounds 4 --seed 5 --trees-per-round 2 --arity 3 -o other.gw");
     good(folder, "train houses.csv --rounds 4 --trees-per-round 2 --arity 3 -o houses.gw");
-    good(folder, "export houses.gw -o houses.c --encoder");
+    good(folder, "export houses.gw -o houses.c --with-encoder");
     let output = run(folder, "verify other.gw houses.c");
     assert!(!output.status.success());
 }

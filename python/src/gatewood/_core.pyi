@@ -105,6 +105,8 @@ def train(
     labels: NDArray[np.uint32],
     classes: list[str],
     *,
+    values: NDArray[np.float64] | None = None,
+    validation_values: tuple[_Rows, NDArray[np.float64]] | None = None,
     threads: int | None = None,
     weights: NDArray[np.float64] | None = None,
     validation: tuple[_Rows, NDArray[np.uint32]] | None = None,

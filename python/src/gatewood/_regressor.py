@@ -28,9 +28,10 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         ``"poisson"`` (counts), or ``"quantile:0.1,0.5,0.9"`` (several quantiles at once, which never cross).
     target : str
         ``"log"`` to learn the logarithm of the number, ``"plain"`` otherwise.
-    arity, root_arity, depth, climb, n_estimators, cv_folds, validation_fraction, trees_per_round, learning_rate, \
-sample_rows, honest_fraction, feature_reuse, reg_lambda, vote_bits, early_stopping_rounds, max_gates, time_limit
-        As for ``GatewoodClassifier``.
+    n_estimators, learning_rate, early_stopping_rounds, max_gates, time_limit
+        As for ``GatewoodClassifier``, and so are ``arity``, ``root_arity``, ``depth``, ``climb``, ``cv_folds``,
+        ``validation_fraction``, ``trees_per_round``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``, ``reg_lambda`` and
+        ``vote_bits``.
     encode : dict
         How columns become bits, as for ``GatewoodClassifier``.
     random_state : int, RandomState or None
