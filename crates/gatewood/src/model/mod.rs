@@ -71,6 +71,7 @@ pub use train::{GroveReport, Trained, Training};
 pub use value_metrics::{QuantileMetrics, ValueMetrics};
 
 /// The circuit of a model.
+#[allow(clippy::large_enum_variant, reason = "a model has one circuit, which is mostly elsewhere in memory")]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Circuit {
     /// The paper's tree, for two classes.
