@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { check, ensure, equal, file, finish, gatewood, median, open } from "./harness.mjs";
-import { csv, hostileTable, mixedTable } from "./tables.mjs";
+import { csv, hostileTable, mixedTable, valueTable } from "./tables.mjs";
 
 /** What the page computes for its rows: class, probabilities, and whether the margins are those it was given. */
 const computeRows = () => {
@@ -238,6 +238,44 @@ gatewood("explore", "mixed.gw", "--data", "mixed.csv", "-o", "mixed.html");
   await close();
 }
 
+// A value in place of classes.
+writeFileSync(file("values.csv"), csv(valueTable(1200)));
+gatewood("train", "values.csv", "--label", "cost", "--objective", "squared", "--rounds", "60", "-o", "values.gw", "--quiet");
+gatewood("explore", "values.gw", "--data", "values.csv", "-o", "values.html");
+{
+  const { page, asked, errors, close } = await open("values.html");
+  await check("values: every row as predict says", async () => {
+    const rows = await page.evaluate(() => {
+      const { machine, rows } = globalThis.explorer;
+      const room = machine.circuit.room();
+      return Array.from({ length: rows.count }, (_, row) => {
+        machine.encoder.encode(rows.list(row), room.values);
+        machine.circuit.run(room);
+        return [rows.number(row), machine.circuit.valueOf(room.margins[0])];
+      });
+    });
+    const said = gatewood("predict", "values.gw", "values.csv").trim().split("\n").slice(1).map(line => Number(line.split(",")[1]));
+    rows.forEach(([row, value]) => equal(value, said[row - 1], `row ${row}:`));
+    ensure(rows.length >= 1000, `${rows.length} rows`);
+    return `${rows.length} rows`;
+  });
+  await check("values: a slider moves the value", async () => {
+    const before = await page.locator("[data-test=class]").textContent();
+    const slider = page.locator(".field", { hasText: "weight" }).locator("input[type=range]");
+    await slider.focus();
+    for (let step = 0; step < 40; step++) await page.keyboard.press("ArrowRight");
+    ensure(before !== await page.locator("[data-test=class]").textContent(), "the value stayed");
+  });
+  await check("values: a point leads to its row", async () => {
+    await page.click(".tab[data-id=rows]");
+    await page.locator(".plot .small").nth(10).click({ force: true });
+    equal(await page.locator("[data-test=where]").textContent(), "1 of 1");
+  });
+  await check("values: answers at once", () => answersFast(page));
+  await check("values: no requests, no errors", () => equal([asked, errors], [[], []]));
+  await close();
+}
+
 // Names that try to be something else.
 for (let seed = 1; seed <= 4; seed++) {
   await check(`hostile names, seed ${seed}, are text`, async () => {
@@ -270,5 +308,6 @@ for (let seed = 1; seed <= 4; seed++) {
 await check("pictures of the digits", () => pictures("digits", "try"));
 await check("pictures of the circuit", () => pictures("digits", "circuit", page => page.click(".tile[data-tree='7']")));
 await check("pictures of the table", () => pictures("mixed", "try"));
+await check("pictures of a value", () => pictures("values", "rows"));
 await check("pictures of the rows", () => pictures("mixed", "rows"));
 await finish();

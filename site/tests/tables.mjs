@@ -40,6 +40,19 @@ export function mixedTable(count) {
   return rows;
 }
 
+/** Numbers, a category and gaps, and a value that hangs on them. */
+export function valueTable(count) {
+  const next = numbers(11);
+  const rows = [["weight", "age", "colour", "cost"]];
+  for (let row = 0; row < count; row++) {
+    const [weight, age] = [Math.round(next() * 1000) / 10, Math.floor(next() * 30)];
+    const colour = ["red", "green", "blue"][Math.floor(next() * 3)];
+    const cost = 12 + 0.4 * weight - 0.9 * age + (colour === "red" ? 8 : 0) + 3 * (next() - 0.5);
+    rows.push([weight, next() < 0.05 ? "" : age, colour, cost.toFixed(2)]);
+  }
+  return rows;
+}
+
 const PIECES = [
   "<script>globalThis.hacked=1</script>", "</script>", "<!--", "-->", "<img src=x onerror=globalThis.hacked=1>", "\"", "'", "`", "${globalThis.hacked=1}", "&lt;b&gt;", "<b>",
   "\u2028", "\u2029", "\u202e", "\u200f", "עברית", "مرحبا", "\u0000".replace("\u0000", "\u0001"), "\n", "\t", "\\", "\\u003c", "javascript:globalThis.hacked=1", "]]>", "</style>",

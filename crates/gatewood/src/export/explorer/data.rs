@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ExplorerOptions;
-use crate::circuit::{Grove, PatternLayer, Target, Tree, TruthTable, VoteTree};
+use crate::circuit::{Grove, Output, PatternLayer, Target, Tree, TruthTable, VoteTree};
 use crate::encode::{BitMeaning, Encoder, ImageShape, Test};
 use crate::export::{ModelOptions, netlist_of};
 use crate::model::{Circuit, Model};
@@ -94,6 +94,10 @@ fn of_grove(grove: &Grove) -> Value {
         "patterns": patterns(grove.patterns()),
         "bias": grove.bias(),
         "unit": grove.unit(),
+        "value": match grove.output() {
+            Output::Value { offset, scale } => json!({"offset": offset, "scale": scale}),
+            _ => json!(null),
+        },
         "trees": grove.trees().iter().map(vote_tree).collect::<Vec<Value>>(),
     })
 }

@@ -63,11 +63,19 @@ pub(super) fn of(model: &Model, rows: &ExplorerRows<'_>, options: &ExplorerOptio
         "total": total,
         "numbers": chosen.iter().map(|row| row + 1).collect::<Vec<usize>>(),
         "background": background.iter().filter_map(place).collect::<Vec<usize>>(),
-        "labels": rows.labels.map(|labels| chosen.iter().map(|&row| labels.codes()[row]).collect::<Vec<u32>>()),
+        "labels": rows.labels.map(|labels| labels_of(labels, &chosen)),
         "columns": columns,
         "predicted": prediction.classes(),
         "margins": prediction.margins(),
     }))
+}
+
+/// The class or the value of some rows.
+fn labels_of(labels: &Labels, rows: &[usize]) -> Value {
+    match labels.values() {
+        Some(values) => rows.iter().map(|&row| json!(values[row])).collect(),
+        None => rows.iter().map(|&row| json!(labels.codes()[row])).collect(),
+    }
 }
 
 /// At most so many of some rows, evenly spread.

@@ -10,7 +10,7 @@ const LISTED = 10;
 export function answerPanel(state) {
   const { data, machine } = state;
   const count = data.classes.length;
-  const isTree = machine.circuit.isTree;
+  const { isTree, value } = machine.circuit;
   const chip = h("span", { class: "chip", "aria-hidden": "true" });
   const name = h("strong", { class: "answer-class", "data-test": "class" });
   const chance = h("span", { class: "answer-chance", "data-test": "probability" });
@@ -23,6 +23,15 @@ export function answerPanel(state) {
     chip, h("div", { class: "answer-words" }, name, h("span", { class: "answer-figures" }, chance, margin)));
   state.onChange(() => {
     const { place, probabilities, margins } = state.answer;
+    if (value) {
+      name.textContent = brief(machine.circuit.valueOf(margins[0]), state.valueRange().range);
+      name.dataset.value = machine.circuit.valueOf(margins[0]);
+      chip.style.setProperty("background", valueColour(state, margins[0]));
+      chance.textContent = data.label ? short(data.label, 30) : "value";
+      margin.textContent = `${signed(margins[0])} votes`;
+      fill(about, rowText(state));
+      return;
+    }
     fill(name, named(data.classes[place], 40));
     name.dataset.class = place;
     chip.style.setProperty("background", classColour(place, count));
@@ -45,6 +54,11 @@ function rowText(state) {
   if (at === null || !rows) return "A row of your own.";
   const words = [`Row ${whole(rows.number(at))} of the data`];
   if (!state.isUnchanged) words.push(", changed");
+  if (rows.labels && state.machine.circuit.value) {
+    const { range } = state.valueRange();
+    const off = state.machine.circuit.valueOf(answer.margins[0]) - rows.labels[at];
+    return [...words, `: the data say ${brief(rows.labels[at], range)}, the model is off by ${brief(off, range)}`];
+  }
   if (rows.labels) {
     const label = rows.labels[at];
     const right = label === answer.place;
@@ -52,6 +66,13 @@ function rowText(state) {
       h("span", { class: right ? "right" : "wrong" }, right ? "the model agrees" : "the model differs")];
   }
   return [...words, "."];
+}
+
+/** The colour of a value: from low to high. */
+export function valueColour(state, margin) {
+  const { low, range } = state.valueRange();
+  const share = Math.max(0, Math.min(1, (state.machine.circuit.valueOf(margin) - low) / range));
+  return `color-mix(in oklab, var(--yes) ${Math.round(100 * share)}%, var(--no))`;
 }
 
 /** What each column adds, as bars. */
@@ -62,22 +83,24 @@ export function contributionPanel(state) {
   const heading = h("h2", {}, "What each column adds");
   const exact = hasContributions(machine) && state.rows !== null && state.rows.count > 0;
   let background = null;
-  const show = (values, of, remark) => {
+  const { value } = machine.circuit;
+  const show = (votes, of, remark) => {
+    const values = value ? votes.map(vote => vote * value.scale) : votes;
     const order = data.inputs.map((_, input) => input).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
     const most = Math.max(Math.abs(values[order[0]] ?? 1), 1e-9);
     fill(list, order.slice(0, LISTED).filter(input => values[input] !== 0).map(input =>
       diverging(data.inputs[input].name, machine.encoder.show(input, machine.row[input]), values[input], most)));
     list.dataset.values = JSON.stringify(values);
-    fill(note, `In votes for `, named(of, 30), `. ${remark}`);
+    fill(note, value ? ["In units of ", named(data.label ?? "the value", 30)] : ["In votes for ", named(of, 30)], `. ${remark}`);
   };
   state.onQuiet(function* () {
     const margin = state.margin();
-    const of = machine.circuit.margins === 1 ? data.classes[1] : data.classes[margin];
+    const of = value ? "" : machine.circuit.margins === 1 ? data.classes[1] : data.classes[margin];
     if (exact) {
       background ??= makeBackground(state);
       for (const found of contributions(machine, background, margin)) {
         const kind = found.estimated ? "estimated" : found.done < found.of ? "first estimate" : "exact Shapley values";
-        show(found.values, of, `From a mean of ${signed(found.mean, 1)} over ${found.done} rows: ${kind}.`);
+        show(found.values, of, `From a mean of ${value ? brief(machine.circuit.valueOf(found.mean)) : signed(found.mean, 1)} over ${found.done} rows: ${kind}.`);
         yield;
       }
       return;
@@ -107,16 +130,18 @@ function makeBackground(state) {
 function diverging(name, value, amount, most) {
   const share = Math.abs(amount) / most * 50;
   const digits = Math.abs(amount) < 10 ? 2 : Math.abs(amount) < 100 ? 1 : 0;
+  const text = Math.abs(amount) < 1 ? signedBrief(amount) : signed(amount, digits);
   return h("div", { class: "bar-row" },
     h("span", { class: "bar-name" }, named(name, 24), h("span", { class: "bar-own" }, " ", named(value, 18))),
     h("span", { class: "bar-track", "aria-hidden": "true" },
       h("span", { class: amount < 0 ? "bar down" : "bar up", style: { width: `${share}%`, left: `${amount < 0 ? 50 - share : 50}%` } })),
-    h("span", { class: "bar-value" }, signed(amount, digits)));
+    h("span", { class: "bar-value" }, text));
 }
 
 /** The least change that turns the answer, found by search. */
 export function changePanel(state) {
   const { data, machine } = state;
+  if (machine.circuit.value) return null;
   const text = h("div", { class: "change" }, "Searching…");
   state.onQuiet(function* () {
     const found = yield* leastChange(machine, state.fixed, input => state.scale(input));
@@ -142,17 +167,22 @@ export function nearPanel(state) {
   const list = h("ul", { class: "near" });
   const numbers = data.inputs.some(input => input.kind === "number" || input.kind === "date");
   if (!numbers) return null;
+  const { value } = machine.circuit;
   state.onQuiet(function* () {
     const margin = state.margin();
     const found = nearThresholds(machine, margin, input => state.scale(input)).slice(0, 8);
     yield;
     fill(list, found.map(({ input, threshold, way, change, turns }) => h("li", {},
       named(data.inputs[input].name, 26), ` ${way} `, h("strong", {}, near(machine, state, input, threshold)), ": ",
-      h("span", { class: change < 0 ? "down-text" : "up-text" }, `${signed(change)} votes`),
+      h("span", { class: change < 0 ? "down-text" : "up-text" }, value ? signedBrief(change * value.scale) : `${signed(change)} votes`),
       turns ? h("span", { class: "badge" }, "turns the answer") : null)));
     if (found.length === 0) fill(list, h("li", {}, "No threshold of the model is near."));
   });
   return h("section", { class: "card", "aria-label": "Near thresholds" }, h("h2", {}, "Thresholds that are near"), list);
+}
+
+function signedBrief(number) {
+  return (number < 0 ? "−" : "+") + brief(Math.abs(number));
 }
 
 function near(machine, state, input, threshold) {

@@ -13,6 +13,8 @@ export class Circuit {
     this.bias = circuit.bias ?? [0];
     this.unit = circuit.unit ?? 1;
     this.margins = this.bias.length;
+    // Where it says a value: what a margin of zero is, and what a vote is worth.
+    this.value = circuit.value ?? null;
     this.trees = circuit.trees.map(tree => new GateTree(tree, this.isTree, this.margins));
     this.usedSpans = used(this.trees, this.inputs, this.firstPattern);
     if (this.patterns) this.patterns.use(used(this.trees, this.firstPattern, this.columns));
@@ -53,14 +55,21 @@ export class Circuit {
 
   /** The class that margins stand for; that of a single tree is its address. */
   classOf(margins) {
+    if (this.value) return 0;
     if (margins.length === 1) return margins[0] > 0 ? 1 : 0;
     let best = 0;
     for (let place = 1; place < margins.length; place++) if (margins[place] > margins[best]) best = place;
     return best;
   }
 
+  /** The value that a margin stands for. */
+  valueOf(margin) {
+    return this.value.offset + this.value.scale * margin;
+  }
+
   /** The probability of each class. */
   probabilities(margins) {
+    if (this.value) return [1];
     if (this.isTree) return margins[0] > 0 ? [0, 1] : [1, 0];
     if (margins.length === 1) {
       const one = 1 / (1 + Math.exp(-this.unit * margins[0]));

@@ -50,7 +50,7 @@ function header(data) {
   } }, "◐");
   return h("header", { class: "top" },
     h("div", {}, h("p", { class: "brand" }, "Gatewood explorer"), h("h1", {}, named(data.name || "A model", 60)),
-      h("p", { class: "note" }, `${kind}, ${whole(data.size.gates)} gates, ${whole(data.classes.length)} classes`,
+      h("p", { class: "note" }, `${kind}, ${whole(data.size.gates)} gates, ${circuit.value ? "says a value" : `${whole(data.classes.length)} classes`}`,
         trained.data ? [" · trained on ", named(trained.data, 40), `, ${whole(trained.rows)} rows`] : "")),
     theme);
 }

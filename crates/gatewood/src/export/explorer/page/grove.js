@@ -36,7 +36,7 @@ export function groveView(state) {
   state.onChange(draw);
   fill(view, h("section", { class: "card", "aria-label": "Circuit" }, h("h2", {}, circuit.isTree ? "A tree of gates" : "The grove"),
     facts, tiles ? [h("p", { class: "note" }, "A tile is a tree, as large as its votes are far apart. Green votes for ",
-      machine.circuit.margins === 1 ? named(data.classes[1], 30) : "the present answer", " here, red against it. Choose one to look into it."), tiles.element] : null),
+      machine.circuit.value ? "a higher value" : machine.circuit.margins === 1 ? named(data.classes[1], 30) : "the present answer", " here, red against it. Choose one to look into it."), tiles.element] : null),
   detail);
   return { element: view, seen(now) { isSeen = now; draw(); } };
 }

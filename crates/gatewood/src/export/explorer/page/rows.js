@@ -1,14 +1,15 @@
 // The rows of the data: stepping, filters, the confusion matrix and calibration.
 
-import { h, meter, named, percent, svg, whole } from "./dom.js";
+import { brief, h, meter, named, percent, svg, whole } from "./dom.js";
 
 /** Which of the rows are stepped through. */
 export function rowStepper(state) {
   const { rows, data } = state;
   if (!rows || rows.count === 0) return null;
   const filters = [["all", "all rows"]];
-  if (rows.labels) filters.push(["wrong", "wrong rows"]);
-  if (!state.machine.circuit.isTree) filters.push(["unsure", "the least sure"]);
+  const { isTree, value } = state.machine.circuit;
+  if (rows.labels) filters.push(value ? ["far", "the furthest off"] : ["wrong", "wrong rows"]);
+  if (!isTree && !value) filters.push(["unsure", "the least sure"]);
   data.classes.slice(0, 50).forEach((name, place) => filters.push([`said-${place}`, `answer: ${name}`]));
   const menu = h("select", { class: "menu", "aria-label": "Which rows", onchange: () => choose(menu.value) },
     filters.map(([value, name]) => h("option", { value }, name.length > 40 ? name.slice(0, 39) + "…" : name)));
@@ -40,6 +41,10 @@ export function rowStepper(state) {
 function select(state, filter) {
   const { rows } = state;
   const all = rows.predictions.map((_, row) => row);
+  if (filter === "far") {
+    const off = all.map(row => Math.abs(errorOf(state, row)));
+    return all.sort((a, b) => off[b] - off[a]).slice(0, Math.max(20, Math.ceil(all.length / 10)));
+  }
   if (filter === "wrong") return all.filter(row => rows.labels[row] !== rows.predictions[row].place);
   if (filter === "unsure") {
     const sure = all.map(row => Math.max(...state.machine.circuit.probabilities(rows.predictions[row].margins)));
@@ -60,6 +65,9 @@ export function rowsView(state, showTry) {
   const check = h("p", { class: "note", "data-test": "self-check" }, "");
   selfCheck(state, check);
   const parts = [h("p", {}, about), check];
+  if (machine.circuit.value) {
+    return h("div", { class: "stack" }, h("section", { class: "card", "aria-label": "Rows" }, parts), rows.labels ? scatter(state, showTry) : null);
+  }
   if (rows.labels) {
     parts.unshift(h("h2", {}, `Error ${percent(rows.predictions.filter(({ place }, row) => place !== rows.labels[row]).length / rows.count, 2)}`));
   }
@@ -68,6 +76,37 @@ export function rowsView(state, showTry) {
     rows.labels ? confusion(state, showTry) : null,
     rows.labels && !machine.circuit.isTree ? calibration(state) : null,
     h("section", { class: "card" }, h("h2", {}, "How sure it is"), certainties(state, showTry)));
+}
+
+/** How far the value of a row is from its label. */
+function errorOf(state, row) {
+  return state.machine.circuit.valueOf(state.rows.predictions[row].margins[0]) - state.rows.labels[row];
+}
+
+/** The values that the model says beside those of the data. */
+function scatter(state, showTry) {
+  const { rows, machine } = state;
+  const errors = rows.labels.map((_, row) => errorOf(state, row));
+  const mean = errors.reduce((sum, error) => sum + Math.abs(error), 0) / rows.count;
+  const square = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / rows.count);
+  const said = rows.predictions.map(({ margins }) => machine.circuit.valueOf(margins[0]));
+  const all = [...rows.labels, ...said];
+  const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  const [side, left, top] = [300, 52, 8];
+  const at = value => (value - low) / Math.max(high - low, 1e-12) * side;
+  const drawing = svg("svg", { viewBox: `0 0 ${side + left + 24} ${side + top + 36}`, class: "plot wide", role: "img",
+    "aria-label": `Values of the data and of the model for ${rows.count} rows: the mean error is ${brief(mean)}` },
+  svg("rect", { x: left, y: top, width: side, height: side, class: "frame" }),
+  svg("line", { x1: left, y1: top + side, x2: left + side, y2: top, class: "diagonal" }),
+  rows.labels.map((label, row) => svg("circle", { cx: left + at(label), cy: top + side - at(said[row]), r: 2.6, class: "dot small",
+    onclick: () => { state.chooseRows([row]); showTry(); } }, svg("title", {}, `row ${rows.number(row)}: ${brief(label)} in the data, ${brief(said[row])} here`))),
+  [low, (low + high) / 2, high].map(value => [
+    svg("text", { x: left + at(value), y: top + side + 14, "text-anchor": "middle" }, brief(value, high - low)),
+    svg("text", { x: left - 4, y: top + side - at(value) + 4, "text-anchor": "end" }, brief(value, high - low)),
+  ]),
+  svg("text", { x: left + side / 2, y: top + side + 31, "text-anchor": "middle" }, "value of the data"));
+  return h("section", { class: "card", "aria-label": "Errors" }, h("h2", {}, `Off by ${brief(mean)} in the mean; root of the mean square ${brief(square)}`),
+    h("p", { class: "note" }, "What the model says, by what the data say. A point leads to its row."), drawing);
 }
 
 /** Runs every row again in this page and compares with what the library said. */

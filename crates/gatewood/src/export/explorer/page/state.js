@@ -104,6 +104,23 @@ export class State {
     return this.scales[input] ??= scaleOf(this, input);
   }
 
+  /** The least and the most value that the model says of the rows of the page, or could say. */
+  valueRange() {
+    if (this.valueBounds) return this.valueBounds;
+    const { circuit } = this.machine;
+    const values = this.predictions.map(({ margins }) => circuit.valueOf(margins[0]));
+    if (values.length === 0) {
+      const sums = [0, 0];
+      circuit.trees.forEach(tree => {
+        sums[0] += tree.votes.reduce((a, b) => Math.min(a, b));
+        sums[1] += tree.votes.reduce((a, b) => Math.max(a, b));
+      });
+      values.push(...sums.map(sum => circuit.valueOf(circuit.bias[0] + sum / 2)));
+    }
+    const [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+    return this.valueBounds = { low, range: Math.max(high - low, 1e-12) };
+  }
+
   /** The profile of a column, for the row as it is now. */
   profile(input) {
     return profile(this.machine, input);
@@ -176,7 +193,9 @@ function readRows(data) {
   return {
     count, total, labels, background, value, list,
     number: row => numbers[row],
-    predictions: predicted.map((place, row) => ({ place, margins: margins ? margins.slice(row * wide, row * wide + wide) : [place ? 1 : -1] })),
+    predictions: numbers.map((_, row) => ({
+      place: predicted[row] ?? 0, margins: margins ? margins.slice(row * wide, row * wide + wide) : [predicted[row] ? 1 : -1],
+    })),
     numbers: input => {
       if (bytes || columns.list[input].texts) return [];
       return columns.list[input].numbers.map(Number).filter((number, row) => columns.list[input].numbers[row] !== null && Number.isFinite(number));

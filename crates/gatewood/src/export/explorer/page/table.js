@@ -1,6 +1,7 @@
 // The form of a table's columns, in the user's units.
 
-import { classColour, fill, h, lockIcon, named, short } from "./dom.js";
+import { brief, classColour, fill, h, lockIcon, named, short } from "./dom.js";
+import { valueColour } from "./answer.js";
 import { profile } from "./explain.js";
 
 /** Columns that are shown at first. */
@@ -85,11 +86,12 @@ function field(state, input) {
       const count = data.classes.length;
       if (band.childElementCount !== answers.length) fill(band, answers.map(() => h("span")));
       const row = machine.row[input];
-      answers.forEach(({ cell, place, probabilities }, at) => {
+      const { value } = machine.circuit;
+      answers.forEach(({ cell, place, probabilities, margins }, at) => {
         const part = band.children[at];
-        part.style.setProperty("background", classColour(place, count));
-        part.style.setProperty("opacity", String(0.25 + 0.75 * certainty(probabilities[place], count)));
-        part.title = `${short(cell.label, 30)}: ${short(data.classes[place], 30)}`;
+        part.style.setProperty("background", value ? valueColour(state, margins[0]) : classColour(place, count));
+        part.style.setProperty("opacity", value ? "1" : String(0.25 + 0.75 * certainty(probabilities[place], count)));
+        part.title = `${short(cell.label, 30)}: ${value ? brief(machine.circuit.valueOf(margins[0])) : short(data.classes[place], 30)}`;
         part.classList.toggle("here", !control.slider && cell.value === row);
       });
       return band;
