@@ -17,7 +17,7 @@ export function answerPanel(state) {
   const margin = h("span", { class: "answer-margin", "data-test": "margin" });
   const about = h("p", { class: "answer-row" });
   const longest = Math.max(...data.classes.slice(0, 200).map(name => Math.min(16, name.length)));
-  const bars = h("div", { class: "meters", style: { "--label": `${longest + 1}ch` } });
+  const bars = h("div", { class: "meters", style: { "--label": `${longest + 1}ch`, "--value": machine.circuit.margins > 1 ? "17ch" : "7ch" } });
   const lines = data.classes.slice(0, 200).map((_, place) => place);
   const head = h("div", { class: "answer-head", role: "status", "aria-live": "polite", "aria-atomic": "true" },
     chip, h("div", { class: "answer-words" }, name, h("span", { class: "answer-figures" }, chance, margin)));
@@ -129,13 +129,12 @@ function makeBackground(state) {
 
 function diverging(name, value, amount, most) {
   const share = Math.abs(amount) / most * 50;
-  const digits = Math.abs(amount) < 10 ? 2 : Math.abs(amount) < 100 ? 1 : 0;
-  const text = Math.abs(amount) < 1 ? signedBrief(amount) : signed(amount, digits);
+  const digits = Math.max(0, Math.min(8, 2 - Math.floor(Math.log10(most))));
   return h("div", { class: "bar-row" },
     h("span", { class: "bar-name" }, named(name, 24), h("span", { class: "bar-own" }, " ", named(value, 18))),
     h("span", { class: "bar-track", "aria-hidden": "true" },
       h("span", { class: amount < 0 ? "bar down" : "bar up", style: { width: `${share}%`, left: `${amount < 0 ? 50 - share : 50}%` } })),
-    h("span", { class: "bar-value" }, text));
+    h("span", { class: "bar-value" }, signed(amount, digits)));
 }
 
 /** The least change that turns the answer, found by search. */
