@@ -7,6 +7,7 @@
 mod data;
 mod error;
 mod explain;
+mod explore;
 mod export;
 mod model;
 mod rows;
@@ -22,6 +23,8 @@ mod _core {
     use super::data::load_dataset;
     #[pymodule_export]
     use super::explain::{contributions, counterfactual, explain, prove};
+    #[pymodule_export]
+    use super::explore::explore;
     #[pymodule_export]
     use super::export::{export, format_of, test_code, verify};
     #[pymodule_export]

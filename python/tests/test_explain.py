@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,22 @@ def test_properties_are_proven_or_shown_false(people):
     assert model.prove("never rich when age > 20 and age < 18")
     with pytest.raises(ValueError, match="cannot be read"):
         model.prove("sometimes rich")
+
+
+def test_a_model_is_a_page(people, tmp_path):
+    X, y, model = people
+    bare = model.explore()
+    page = model.explore(X, y, name="<b>people</b>", rows=150)
+    assert page.html.startswith("<!doctype html>") and "<b>people</b>" not in page.html
+    data = json.loads(page.html.split('id="data">')[1].split("</script>")[0])
+    assert data["name"] == "<b>people</b>" and 150 <= len(data["rows"]["labels"]) <= 250
+    predicted = model.classes_[data["rows"]["predicted"]]
+    np.testing.assert_array_equal(predicted, model.predict(X.iloc[[row - 1 for row in data["rows"]["numbers"]]]))
+    page.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
+    assert "<iframe srcdoc=" in page._repr_html_() and "allow-scripts" in page._repr_html_()
+    assert len(bare.html) < len(page.html)
+    with pytest.raises(ValueError, match="no rows"):
+        model.explore(y=y)
+    with pytest.raises(ValueError, match="784 columns"):
+        model.explore(shape=(28, 28))

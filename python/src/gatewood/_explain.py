@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._page import ExplorerPage
 
 _CARD = "display:inline-block;border:1px solid #8a9a5b;border-radius:6px;padding:8px 14px;font-family:sans-serif;font-size:13px"
 
@@ -201,6 +202,51 @@ class Explaining:
         found = json.loads(_core.prove(self.model_, text, time_limit=time_limit))
         labels = [self.classes_[row["class_index"]] for row in found["rows"]]
         return Proof(found["property"], found["verdict"], [row["values"] for row in found["rows"]], labels)
+
+    def explore(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        name: str | None = None,
+        rows: int | None = None,
+        shape: tuple[int, ...] | None = None,
+        luts: int | None = None,
+    ) -> ExplorerPage:
+        """The model as a page to try out and look into: a notebook shows it, and its ``save`` writes it.
+
+        Parameters
+        ----------
+        X : rows, optional
+            Rows to step through, which contributions compare with.
+        y : labels, optional
+            Their classes, for errors and calibration.
+        name : str
+            What the page calls the model.
+        rows : int
+            The most rows that the page holds; more are thinned out evenly.
+        shape : tuple of int
+            Lines, pixels in a line and perhaps colours of images, where the names of the columns do not say so.
+        luts : int
+            Counts the LUTs of so many inputs for the page to show, which takes seconds for large models.
+        """
+        self._check_fitted()  # type: ignore[attr-defined]
+        if X is None and y is not None:
+            raise ValueError("there are labels but no rows")
+        held = None if X is None else self._read(X, fitting=False)  # type: ignore[attr-defined]
+        codes = None if y is None else self._codes(self._read_labels(y), self.classes_)  # type: ignore[attr-defined]
+        image = None if shape is None else (*shape, 1)[:3]
+        page = _core.explore(
+            self.model_,
+            held,
+            codes,
+            name=name or type(self).__name__,
+            most=rows,
+            shape=image,  # type: ignore[arg-type]
+            luts=luts,
+            threads=self._threads(),  # type: ignore[attr-defined]
+        )
+        return ExplorerPage(page)
 
     def _contributions(self, X: Any, background: Any) -> NDArray[np.float64]:
         rows = self._read(X, fitting=False)  # type: ignore[attr-defined]
