@@ -251,7 +251,7 @@ gatewood("explore", "values.gw", "--data", "values.csv", "-o", "values.html");
       return Array.from({ length: rows.count }, (_, row) => {
         machine.encoder.encode(rows.list(row), room.values);
         machine.circuit.run(room);
-        return [rows.number(row), machine.circuit.valueOf(room.margins[0])];
+        return [rows.number(row), machine.circuit.valueAt(machine.circuit.said(room.margins))];
       });
     });
     const said = gatewood("predict", "values.gw", "values.csv").trim().split("\n").slice(1).map(line => Number(line.split(",")[1]));

@@ -95,7 +95,10 @@ fn of_grove(grove: &Grove) -> Value {
         "bias": grove.bias(),
         "unit": grove.unit(),
         "value": match grove.output() {
-            Output::Value { offset, scale } => json!({"offset": offset, "scale": scale}),
+            Output::Value(value) => json!({
+                "offset": value.offset, "scale": value.scale, "log": value.is_log,
+                "quantiles": value.quantiles.levels(),
+            }),
             _ => json!(null),
         },
         "trees": grove.trees().iter().map(vote_tree).collect::<Vec<Value>>(),

@@ -24,12 +24,13 @@ export function answerPanel(state) {
   state.onChange(() => {
     const { place, probabilities, margins } = state.answer;
     if (value) {
-      name.textContent = brief(machine.circuit.valueOf(margins[0]), state.valueRange().range);
-      name.dataset.value = machine.circuit.valueOf(margins[0]);
-      chip.style.setProperty("background", valueColour(state, margins[0]));
+      name.textContent = brief(machine.circuit.valueAt(margins), state.valueRange().range);
+      name.dataset.value = machine.circuit.valueAt(margins);
+      chip.style.setProperty("background", valueColour(state, margins));
       chance.textContent = data.label ? short(data.label, 30) : "value";
-      margin.textContent = `${signed(margins[0])} votes`;
+      margin.textContent = `${signed(margins[machine.circuit.main])} votes`;
       fill(about, rowText(state));
+      fill(bars, fan(state));
       return;
     }
     fill(name, named(data.classes[place], 40));
@@ -56,7 +57,7 @@ function rowText(state) {
   if (!state.isUnchanged) words.push(", changed");
   if (rows.labels && state.machine.circuit.value) {
     const { range } = state.valueRange();
-    const off = state.machine.circuit.valueOf(answer.margins[0]) - rows.labels[at];
+    const off = state.machine.circuit.valueAt(answer.margins) - rows.labels[at];
     return [...words, `: the data say ${brief(rows.labels[at], range)}, the model is off by ${brief(off, range)}`];
   }
   if (rows.labels) {
@@ -68,10 +69,21 @@ function rowText(state) {
   return [...words, "."];
 }
 
-/** The colour of a value: from low to high. */
-export function valueColour(state, margin) {
+/** The quantiles of a value, from the lowest to the highest. */
+function fan(state) {
+  const { circuit } = state.machine;
+  if (circuit.quantiles.length < 2) return [];
   const { low, range } = state.valueRange();
-  const share = Math.max(0, Math.min(1, (state.machine.circuit.valueOf(margin) - low) / range));
+  return circuit.quantiles.map((level, place) => {
+    const value = circuit.valueOf(state.answer.margins[place]);
+    return meter(`quantile ${level}`, (value - low) / range, brief(value, range), "var(--accent)", { "data-quantile": level });
+  });
+}
+
+/** The colour of a value: from low to high. */
+export function valueColour(state, margins) {
+  const { low, range } = state.valueRange();
+  const share = Math.max(0, Math.min(1, (state.machine.circuit.valueAt(margins) - low) / range));
   return `color-mix(in oklab, var(--yes) ${Math.round(100 * share)}%, var(--no))`;
 }
 
@@ -91,7 +103,7 @@ export function contributionPanel(state) {
     fill(list, order.slice(0, LISTED).filter(input => values[input] !== 0).map(input =>
       diverging(data.inputs[input].name, machine.encoder.show(input, machine.row[input]), values[input], most)));
     list.dataset.values = JSON.stringify(values);
-    fill(note, value ? ["In units of ", named(data.label ?? "the value", 30)] : ["In votes for ", named(of, 30)], `. ${remark}`);
+    fill(note, value ? [value.log ? "In the logarithm of " : "In units of ", named(data.label ?? "the value", 30)] : ["In votes for ", named(of, 30)], `. ${remark}`);
   };
   state.onQuiet(function* () {
     const margin = state.margin();
@@ -192,6 +204,8 @@ function near(machine, state, input, threshold) {
 /** What counts for the present class: its margin, less that of the next. */
 export function lead(state) {
   const { margins, place } = state.answer;
+  const { value, main } = state.machine.circuit;
+  if (value) return [[main, 1]];
   if (margins.length === 1) return [[0, place === 1 ? 1 : -1]];
   let next = place === 0 ? 1 : 0;
   margins.forEach((margin, other) => { if (other !== place && margin > margins[next]) next = other; });

@@ -15,6 +15,9 @@ export class Circuit {
     this.margins = this.bias.length;
     // Where it says a value: what a margin of zero is, and what a vote is worth.
     this.value = circuit.value ?? null;
+    this.quantiles = this.value?.quantiles ?? [];
+    // The margin that stands for the value: the middle quantile.
+    this.main = this.quantiles.length >> 1;
     this.trees = circuit.trees.map(tree => new GateTree(tree, this.isTree, this.margins));
     this.usedSpans = used(this.trees, this.inputs, this.firstPattern);
     if (this.patterns) this.patterns.use(used(this.trees, this.firstPattern, this.columns));
@@ -64,7 +67,18 @@ export class Circuit {
 
   /** The value that a margin stands for. */
   valueOf(margin) {
-    return this.value.offset + this.value.scale * margin;
+    const value = this.value.offset + this.value.scale * margin;
+    return this.value.log ? Math.exp(Math.min(value, 709)) : value;
+  }
+
+  /** The value that the margins of a row stand for. */
+  valueAt(margins) {
+    return this.valueOf(margins[this.main]);
+  }
+
+  /** The margins as the model says them: those of quantiles in order. */
+  said(margins) {
+    return this.quantiles.length > 1 ? margins.slice().sort((a, b) => a - b) : margins;
   }
 
   /** The probability of each class. */

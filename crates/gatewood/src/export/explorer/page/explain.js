@@ -95,7 +95,8 @@ export class Machine {
   }
 
   /** What the model says of the row. */
-  answer(margins = this.room.margins) {
+  answer(raw = this.room.margins) {
+    const margins = this.circuit.said(raw);
     return { margins, place: this.circuit.classOf(margins), probabilities: this.circuit.probabilities(margins) };
   }
 

@@ -80,7 +80,7 @@ export function rowsView(state, showTry) {
 
 /** How far the value of a row is from its label. */
 function errorOf(state, row) {
-  return state.machine.circuit.valueOf(state.rows.predictions[row].margins[0]) - state.rows.labels[row];
+  return state.machine.circuit.valueAt(state.rows.predictions[row].margins) - state.rows.labels[row];
 }
 
 /** The values that the model says beside those of the data. */
@@ -89,7 +89,7 @@ function scatter(state, showTry) {
   const errors = rows.labels.map((_, row) => errorOf(state, row));
   const mean = errors.reduce((sum, error) => sum + Math.abs(error), 0) / rows.count;
   const square = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / rows.count);
-  const said = rows.predictions.map(({ margins }) => machine.circuit.valueOf(margins[0]));
+  const said = rows.predictions.map(({ margins }) => machine.circuit.valueAt(margins));
   const all = [...rows.labels, ...said];
   const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
   const [side, left, top] = [300, 52, 8];
@@ -119,7 +119,8 @@ function selfCheck(state, text) {
     while (row < rows.count && performance.now() < until) {
       machine.encoder.encode(rows.list(row), room.values);
       machine.circuit.run(room);
-      if (rows.predictions[row].margins.every((margin, place) => margin === room.margins[place])) equal++;
+      const said = machine.circuit.said(room.margins);
+      if (rows.predictions[row].margins.every((margin, place) => margin === said[place])) equal++;
       row++;
     }
     text.textContent = `This page computed ${whole(row)} of these rows itself: ${whole(equal)} have the margins that gatewood predict gave.`;

@@ -96,7 +96,9 @@ export class State {
 
   /** The margin that is spoken of: that of the present class, or the only one. */
   margin() {
-    return this.machine.circuit.margins === 1 ? 0 : this.answer.place;
+    const { circuit } = this.machine;
+    if (circuit.value) return circuit.main;
+    return circuit.margins === 1 ? 0 : this.answer.place;
   }
 
   /** How a column of numbers is laid out: its range, and steps of whole numbers where it has them. */
@@ -108,7 +110,7 @@ export class State {
   valueRange() {
     if (this.valueBounds) return this.valueBounds;
     const { circuit } = this.machine;
-    const values = this.predictions.map(({ margins }) => circuit.valueOf(margins[0]));
+    const values = this.predictions.map(({ margins }) => circuit.valueAt(margins));
     if (values.length === 0) {
       const sums = [0, 0];
       circuit.trees.forEach(tree => {

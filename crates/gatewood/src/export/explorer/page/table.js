@@ -89,9 +89,9 @@ function field(state, input) {
       const { value } = machine.circuit;
       answers.forEach(({ cell, place, probabilities, margins }, at) => {
         const part = band.children[at];
-        part.style.setProperty("background", value ? valueColour(state, margins[0]) : classColour(place, count));
+        part.style.setProperty("background", value ? valueColour(state, margins) : classColour(place, count));
         part.style.setProperty("opacity", value ? "1" : String(0.25 + 0.75 * certainty(probabilities[place], count)));
-        part.title = `${short(cell.label, 30)}: ${value ? brief(machine.circuit.valueOf(margins[0])) : short(data.classes[place], 30)}`;
+        part.title = `${short(cell.label, 30)}: ${value ? brief(machine.circuit.valueAt(margins)) : short(data.classes[place], 30)}`;
         part.classList.toggle("here", !control.slider && cell.value === row);
       });
       return band;
