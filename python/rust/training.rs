@@ -41,7 +41,7 @@ impl Observer for Watch {
 /// The settings of `tree` or `grove` that hold where nothing else is said, as JSON.
 #[pyfunction]
 pub fn default_settings(model: &str) -> PyResult<String> {
-    let settings = TrainSettings::with(model, &serde_json::Map::new()).map_err(raise)?;
+    let settings = TrainSettings::from_json(model, "{}").map_err(raise)?;
     serde_json::to_string(&settings).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
@@ -70,9 +70,7 @@ pub fn train(
     data: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, String)> {
-    let overrides = serde_json::from_str(settings)
-        .map_err(|error| PyRuntimeError::new_err(format!("the settings are not a JSON object: {error}")))?;
-    let mut settings = TrainSettings::with(model, &overrides).map_err(raise)?;
+    let mut settings = TrainSettings::from_json(model, settings).map_err(raise)?;
     if let Some(threads) = threads {
         settings.learn.set_threads(threads);
     }
@@ -107,7 +105,8 @@ pub fn train(
     let watch = Watch::default();
     let progress = progress.map(Bound::unbind);
     let trained = watched(py, &watch, progress.as_ref(), || model::train(&training, &settings, &watch))?;
-    let report = trained.report().to_string();
+    let report = serde_json::to_string(&trained.report())
+        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok((Model::new(trained.model), report))
 }
 

@@ -4,7 +4,9 @@ use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
 use gatewood::circuit::{Grove, Span};
 use gatewood::encode::{Encoder, ImageShape};
-use gatewood::learn::{Examples, GroveFit, GroveSettings, GroveTask, Profile, Silent, fit_grove};
+use gatewood::learn::{
+    Examples, GroveFit, GroveSettings, GroveTask, Profile, Silent, fit_grove, image_spans,
+};
 use gatewood::random::{Purpose, Stream};
 
 /// Rows of 24 random bits; the class counts how many of four pairs of bits differ, with a tenth of the labels random.
@@ -173,7 +175,7 @@ fn lines(rows: usize, seed: u64) -> (BitMatrix, Vec<u32>) {
 }
 
 fn spans() -> Vec<Span> {
-    Encoder::identity(64).spans(ImageShape::grey(8, 8), 5, usize::MAX).unwrap()
+    image_spans(&Encoder::identity(64), ImageShape::grey(8, 8), 5, usize::MAX).unwrap()
 }
 
 fn fit_lines(

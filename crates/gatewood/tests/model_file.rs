@@ -15,7 +15,7 @@ fn finished(circuit: Circuit) -> Model {
     Model::new(Encoder::identity(circuit.inputs()), circuit, classes)
         .unwrap()
         .with_label(Some("label".into()))
-        .with_settings(serde_json::json!({ "arity": 2, "rate": 0.1 }))
+        .with_settings(r#"{ "arity": 2, "rate": 0.1 }"#.parse().unwrap())
         .with_provenance(Provenance {
             program: "test".into(),
             data: "none".into(),

@@ -34,7 +34,7 @@ fn corners(rows: usize, seed: u64) -> (Table, Labels) {
 }
 
 fn settings(chosen: serde_json::Value) -> TrainSettings {
-    let mut settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
+    let mut settings = TrainSettings::from_json("grove", &chosen.to_string()).unwrap();
     let image = Some(ImageShape::grey(SIDE, SIDE));
     settings.encode =
         EncodeSettings { image, pixel_bits: 3, pixel_code: PixelCode::Thermometer, ..settings.encode };

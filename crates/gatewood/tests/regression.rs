@@ -34,7 +34,7 @@ fn rows(count: usize, seed: u64) -> (Table, Vec<f64>) {
 }
 
 fn settings(chosen: serde_json::Value) -> TrainSettings {
-    TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap()
+    TrainSettings::from_json("grove", &chosen.to_string()).unwrap()
 }
 
 fn learned(table: &Table, values: &[f64], chosen: serde_json::Value) -> Trained {
@@ -136,7 +136,7 @@ fn validation_rows_stop_learning_and_models_go_on() {
     let classes = Labels::new(vec!["a".into(), "b".into()], vec![0; 1_000]).unwrap();
     let mixed = Training { start: Some(&first.model), ..Training::new(Rows::Raw(table.view()), &classes) };
     assert!(train(&mixed, &chosen, &Silent).unwrap_err().is_data());
-    let tree = TrainSettings::with("tree", &serde_json::Map::new()).unwrap();
+    let tree = TrainSettings::from_json("tree", "{}").unwrap();
     assert!(train(&plain, &tree, &Silent).unwrap_err().to_string().contains("use a grove"));
     let odd = settings(serde_json::json!({"objective": "huber"}));
     let of_classes =

@@ -157,21 +157,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         put("trained on", format!("{}, {} rows", provenance.data, count(provenance.rows)));
         put("by", provenance.program.clone());
     }
-    if let Some(settings) = model.settings().as_object() {
-        let is_said = |name: &str, value: &serde_json::Value| {
-            !(value.is_null()
-                || value.is_object()
-                || value.as_array().is_some_and(Vec::is_empty)
-                || name == "model")
-        };
-        let settings: Vec<String> = settings
-            .iter()
-            .filter(|(name, value)| is_said(name, value))
-            .map(|(name, value)| {
-                format!("{} {}", name.replace('_', " "), value.to_string().trim_matches('"'))
-            })
-            .collect();
-        put("settings", settings.join(", "));
+    let said = |settings: Vec<(String, String)>| {
+        let each = settings.iter().map(|(name, value)| format!("{name} {}", value.trim_matches('"')));
+        each.collect::<Vec<String>>().join(", ")
+    };
+    let (learned, encoded) = (said(model.settings().resolved()), said(model.settings().encode()));
+    if !learned.is_empty() {
+        put("settings", learned);
+    }
+    if !encoded.is_empty() {
+        put("encoding", encoded);
     }
     let mut text = grid.show("");
     text += "\n";

@@ -271,7 +271,7 @@ impl LearnArgs {
         let given = both.into_iter().chain(own.iter().cloned());
         let chosen: Map<String, Value> =
             given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-        let mut settings = TrainSettings::with(kind, &chosen)?.learn;
+        let mut settings = TrainSettings::from_json(kind, &Value::Object(chosen).to_string())?.learn;
         settings.set_threads(self.threads());
         if let LearnSettings::Tree(tree) = &settings {
             tree.check()?;

@@ -12,13 +12,14 @@ use super::sources::{SourceArgs, data_spec, input};
 use super::values::Learn;
 use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
 use anyhow::{Context, Result, bail};
-use gatewood::encode::{EncodeReport, EncodeSettings, ImageShape};
+use gatewood::encode::{ColumnSettings, EncodeReport, EncodeSettings, FewValues, ImageShape, PixelCode};
 use gatewood::export::{CurvePicturePoint, curve_picture};
 use gatewood::model::{
     Circuit, ClassWeight, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training,
 };
 use gatewood::text::{quote, short};
 use gatewood_data::{Dataset, LoadOptions, Split, holdout, load, load_labelled, renumbered};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// What to learn from, how to test it, where to put the model.
@@ -95,6 +96,32 @@ struct EncodeArgs {
     #[arg(long, value_name = "N", help = format!("Most words of a text column with a bit [default: {}]", EncodeSettings::default().words))]
     words: Option<u32>,
 
+    #[arg(long, value_name = "N", help = format!("Most bits of all columns of numbers together [default: {}]", EncodeSettings::default().bit_budget))]
+    bit_budget: Option<u32>,
+
+    /// What a column of few different whole numbers gets: a bit per cut between them (cuts) or per value (values) [default: cuts]
+    #[arg(long, value_name = "HOW", value_parser = named::<FewValues>)]
+    few_values: Option<FewValues>,
+
+    #[arg(long, value_name = "N", help = format!("How many different whole numbers are few [default: {}]", EncodeSettings::default().few_limit))]
+    few_limit: Option<u32>,
+
+    /// Bits of a pixel [default: the set's]
+    #[arg(long, value_name = "N")]
+    pixel_bits: Option<u32>,
+
+    /// The code of a pixel: thermometer, binary or gray [default: the set's]
+    #[arg(long, value_name = "CODE", value_parser = named::<PixelCode>)]
+    pixel_code: Option<PixelCode>,
+
+    /// Whether bits that equal another are left out, true or false [default: the set's]
+    #[arg(long, value_name = "BOOL")]
+    merge_equal: Option<bool>,
+
+    /// Settings of single columns, as a JSON object by name
+    #[arg(long = "column-settings", value_name = "JSON", value_parser = column_settings, hide = true)]
+    columns: Option<ByColumn>,
+
     /// Drop bits of less entropy than this, from 0 to 1 [default: the set's; 0 keeps all]
     #[arg(long, value_name = "BITS")]
     min_entropy: Option<f64>,
@@ -120,11 +147,30 @@ pub(super) fn shape(text: &str) -> Result<ImageShape, String> {
     }
 }
 
+/// Settings of single columns, by name.
+type ByColumn = BTreeMap<String, ColumnSettings>;
+
+fn column_settings(text: &str) -> Result<ByColumn, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// A word of the library's settings.
+fn named<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    serde_json::from_value(text.into()).map_err(|error| error.to_string())
+}
+
 impl EncodeArgs {
     fn apply(&self, columns: &ColumnArgs, mut settings: EncodeSettings) -> Result<EncodeSettings> {
         settings.max_bins = self.max_bins.unwrap_or(settings.max_bins);
         settings.categories = self.categories.unwrap_or(settings.categories);
         settings.words = self.words.unwrap_or(settings.words);
+        settings.bit_budget = self.bit_budget.unwrap_or(settings.bit_budget);
+        settings.few_values = self.few_values.unwrap_or(settings.few_values);
+        settings.few_limit = self.few_limit.unwrap_or(settings.few_limit);
+        settings.pixel_bits = self.pixel_bits.unwrap_or(settings.pixel_bits);
+        settings.pixel_code = self.pixel_code.unwrap_or(settings.pixel_code);
+        settings.merge_equal = self.merge_equal.unwrap_or(settings.merge_equal);
+        settings.columns.extend(self.columns.clone().into_iter().flatten());
         settings.min_entropy = self.min_entropy.unwrap_or(settings.min_entropy);
         settings.image = self.shape.or(settings.image);
         if let Some(distance) = self.merge_within {
@@ -355,7 +401,7 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("label", json!(tested.trained.model.label()));
     put("classes", json!(tested.trained.model.classes()));
     let left_out = tested.trained.encoding.as_ref().map(EncodeReport::columns_left_out);
-    put("columns_left_out", left_out.unwrap_or_else(|| json!([])));
+    put("columns_left_out", json!(left_out.unwrap_or_default()));
     put("settings", shown(&settings.learn, &tested.trained));
     for (name, value) in more_fields(&tested.trained) {
         put(name, value);

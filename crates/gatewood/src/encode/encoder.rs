@@ -79,6 +79,16 @@ impl Encoder {
 }
 
 impl Encoder {
+    /// An encoder of columns and of bits that test them.
+    ///
+    /// # Errors
+    /// As [`Encoder::validate`].
+    pub(crate) fn from_parts(width: usize, inputs: Vec<Input>, bits: Vec<BitMeaning>) -> Result<Self> {
+        let encoder = Self { width, inputs, bits };
+        encoder.validate()?;
+        Ok(encoder)
+    }
+
     /// The encoder of ready bits: takes a table of `columns` bits as it is.
     pub fn identity(columns: usize) -> Self {
         let inputs = (0..columns)

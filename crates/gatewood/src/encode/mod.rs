@@ -29,12 +29,12 @@ mod cuts;
 mod date;
 mod encoder;
 #[cfg(feature = "train")]
+mod extend;
+#[cfg(feature = "train")]
 mod fit;
 mod image;
 mod labels;
 mod meaning;
-#[cfg(feature = "train")]
-mod planes;
 #[cfg(feature = "train")]
 mod prune;
 mod raw;
@@ -58,10 +58,8 @@ pub use image::ImageShape;
 pub(crate) use labels::check_values;
 pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};
-#[cfg(feature = "train")]
-pub use planes::{PlaneEncoder, PlaneSettings};
 pub(crate) use raw::RawColumn;
-pub use report::{ColumnReport, EncodeReport, Outcome};
+pub use report::{ColumnLeftOut, ColumnReport, EncodeReport, Outcome};
 pub use row::Row;
 pub(crate) use row::RowEncoder;
 pub use settings::{ColumnSettings, DateOrder, Decimal, EncodeSettings, FewValues, PixelCode, Treatment};

@@ -24,6 +24,16 @@ pub struct EncodeReport {
     pub nearly_equal_bits: usize,
 }
 
+/// A column that was left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ColumnLeftOut {
+    /// The column's name.
+    pub name: String,
+    /// Why it was left out, in words for the user.
+    pub reason: String,
+}
+
 /// What became of one raw column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ColumnReport {
@@ -98,13 +108,12 @@ impl EncodeReport {
         self.columns.iter().filter(|column| column.outcome.is_left_out()).collect()
     }
 
-    /// The columns that were left out, each with the reason: `[{"name": …, "reason": …}]`.
-    pub fn columns_left_out(&self) -> serde_json::Value {
-        let each = self
-            .dropped()
-            .into_iter()
-            .map(|column| serde_json::json!({"name": column.name, "reason": column.outcome.reason()}));
-        each.collect()
+    /// The columns that were left out, each with the reason.
+    pub fn columns_left_out(&self) -> Vec<ColumnLeftOut> {
+        let left_out = |column: &ColumnReport| {
+            Some(ColumnLeftOut { name: column.name.clone(), reason: column.outcome.reason()? })
+        };
+        self.columns.iter().filter_map(left_out).collect()
     }
 
     /// What was found out in doubt about columns that are used, a sentence each.

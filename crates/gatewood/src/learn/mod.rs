@@ -24,7 +24,7 @@ pub(crate) use grove::FEW_GATES;
 pub use grove::{
     CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
-pub use patterns::{Augment, PatternPlan, PatternSettings};
+pub use patterns::{Augment, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};
 pub use progress::{Observer, Progress, Silent};
 pub use tree::{Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::atomic::write_atomically;
 use super::file_patterns::{PatternHeader, put_patterns, take_patterns};
 use super::packing::{Packer, Unpacker, width_of};
-use super::{Circuit, Model, Provenance};
+use super::{Circuit, Model, Provenance, UsedSettings};
 use crate::circuit::{
     Grove, MAX_ARITY, Output, PatternLayer, Quantiles, Shape, Span, Target, Tree, TruthTable, ValueOutput,
     VoteTree,
@@ -44,7 +44,7 @@ struct Header {
     classes: Vec<String>,
     label: Option<String>,
     encoder: Encoder,
-    settings: serde_json::Value,
+    settings: UsedSettings,
     provenance: Provenance,
 }
 

@@ -39,6 +39,7 @@ mod split;
 mod staged;
 #[cfg(feature = "train")]
 mod train;
+mod used_settings;
 mod value_metrics;
 
 use std::collections::{BTreeSet, HashSet};
@@ -67,7 +68,8 @@ pub use settings::{LearnSettings, TrainSettings};
 #[cfg(feature = "train")]
 pub use split::{EARLY_STOPPING_SHARE, Parts, Subset, folds, holdout};
 #[cfg(feature = "train")]
-pub use train::{GroveReport, Trained, Training};
+pub use train::{GroveReport, Trained, Training, TrainingReport};
+pub use used_settings::UsedSettings;
 pub use value_metrics::{QuantileMetrics, ValueMetrics};
 
 /// The circuit of a model.
@@ -177,7 +179,7 @@ pub struct Model {
     circuit: Circuit,
     classes: Vec<String>,
     label: Option<String>,
-    settings: serde_json::Value,
+    settings: UsedSettings,
     provenance: Provenance,
 }
 
@@ -211,7 +213,7 @@ impl Model {
             circuit,
             classes,
             label: None,
-            settings: serde_json::Value::Null,
+            settings: UsedSettings::default(),
             provenance: Provenance::default(),
         })
     }
@@ -225,7 +227,7 @@ impl Model {
 
     /// The same model with the settings it was trained with.
     #[must_use]
-    pub fn with_settings(mut self, settings: serde_json::Value) -> Self {
+    pub fn with_settings(mut self, settings: UsedSettings) -> Self {
         self.settings = settings;
         self
     }
@@ -288,7 +290,7 @@ impl Model {
     }
 
     /// The settings it was trained with.
-    pub fn settings(&self) -> &serde_json::Value {
+    pub fn settings(&self) -> &UsedSettings {
         &self.settings
     }
 

@@ -75,20 +75,23 @@ pub struct TrainSettings {
 }
 
 impl TrainSettings {
-    /// The default settings of a `grove` or a `tree`, with those of a JSON object put in their place.
+    /// The default settings of a `grove` or a `tree`, with those of a JSON object put in their place: what the command and
+    /// Python choose from.
     ///
     /// ```
     /// use gatewood::model::{LearnSettings, TrainSettings};
-    /// let chosen = serde_json::json!({"depth": 6, "encode": {"max_bins": 8}});
-    /// let settings = TrainSettings::with("tree", chosen.as_object().unwrap())?;
+    /// let settings = TrainSettings::from_json("tree", r#"{"depth": 6, "encode": {"max_bins": 8}}"#)?;
     /// let LearnSettings::Tree(tree) = &settings.learn else { unreachable!() };
     /// assert_eq!((tree.arity, tree.depth, settings.encode.max_bins), (4, 6, 8));
     /// # Ok::<(), gatewood::Error>(())
     /// ```
     ///
     /// # Errors
-    /// When there is no such model or setting, or a value is of the wrong kind; the message names it.
-    pub fn with(model: &str, chosen: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+    /// When the text is no such object, there is no such model or setting, or a value is of the wrong kind; the message
+    /// names it.
+    pub fn from_json(model: &str, chosen: &str) -> Result<Self> {
+        let chosen: serde_json::Map<String, serde_json::Value> = serde_json::from_str(chosen)
+            .map_err(|error| Error::setting(format!("the settings are not a JSON object: {error}")))?;
         let mut learn = chosen.clone();
         let encode = match learn.remove("encode") {
             Some(serde_json::Value::Object(encode)) => read_settings(&encode)?,

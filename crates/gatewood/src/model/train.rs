@@ -11,14 +11,14 @@ use super::augment::Augmented;
 use super::digest::digest;
 use super::patterns::fit_with_patterns;
 use super::rows::encode;
-use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings};
+use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
-use crate::encode::{EncodeReport, Encoder, ImageShape, Labels, Test};
+use crate::encode::{ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
-    fit_grove_for, fit_tree,
+    fit_grove_for, fit_tree, image_spans,
 };
 use crate::{Error, Result};
 
@@ -78,17 +78,35 @@ pub struct GroveReport {
     pub rounds: usize,
 }
 
+/// What there is to tell of a training besides the model, to be serialized.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct TrainingReport<'a> {
+    /// What became of the raw columns.
+    pub encoding: Option<&'a EncodeReport>,
+    /// The columns that were left out.
+    pub columns_left_out: Option<Vec<ColumnLeftOut>>,
+    /// What was found out in doubt about columns.
+    pub notes: Option<Vec<String>>,
+    /// Time taken by fitting the encoder and encoding.
+    pub encode_seconds: f64,
+    /// Time taken by learning alone.
+    pub learn_seconds: f64,
+    /// How a grove came to be.
+    pub grove: Option<&'a GroveReport>,
+}
+
 impl Trained {
-    /// All but the model, as a JSON object.
-    pub fn report(&self) -> serde_json::Value {
-        serde_json::json!({
-            "encoding": self.encoding,
-            "columns_left_out": self.encoding.as_ref().map(EncodeReport::columns_left_out),
-            "notes": self.encoding.as_ref().map(EncodeReport::notes),
-            "encode_seconds": self.encode_time.as_secs_f64(),
-            "learn_seconds": self.learn_time.as_secs_f64(),
-            "grove": self.grove,
-        })
+    /// All but the model.
+    pub fn report(&self) -> TrainingReport<'_> {
+        TrainingReport {
+            encoding: self.encoding.as_ref(),
+            columns_left_out: self.encoding.as_ref().map(EncodeReport::columns_left_out),
+            notes: self.encoding.as_ref().map(EncodeReport::notes),
+            encode_seconds: self.encode_time.as_secs_f64(),
+            learn_seconds: self.learn_time.as_secs_f64(),
+            grove: self.grove.as_ref(),
+        }
     }
 }
 
@@ -221,10 +239,13 @@ pub(super) fn learn(
         LearnSettings::Grove(grove) => grove.objective,
         LearnSettings::Tree(_) => None,
     };
-    let settings = written(&settings, report.as_ref())?;
+    let mut used = UsedSettings::new(&settings)?;
+    if let Some(report) = &report {
+        used = used.with_resolved(&report.plan, report.rounds)?;
+    }
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?
         .with_label(training.label.map(str::to_owned))
-        .with_settings(settings)
+        .with_settings(used)
         .with_provenance(Provenance {
             program: concat!("gatewood ", env!("CARGO_PKG_VERSION")).into(),
             data: training.data.into(),
@@ -253,18 +274,6 @@ fn targets_of<'a>(labels: &'a Labels, scale: Option<&ValueScale>) -> Cow<'a, [u3
         Some((values, scale)) => values.iter().map(|&value| scale.target(value)).collect(),
         None => labels.codes().into(),
     }
-}
-
-/// The settings as the model file has them: those given, and under `resolved` those of the grove with nothing left open.
-fn written(settings: &TrainSettings, report: Option<&GroveReport>) -> Result<serde_json::Value> {
-    let wrong = |error| Error::setting(format!("the settings cannot be written down: {error}"));
-    let mut written = serde_json::to_value(settings).map_err(wrong)?;
-    if let (Some(report), Some(fields)) = (report, written.as_object_mut()) {
-        let mut resolved = serde_json::to_value(&report.plan).map_err(wrong)?;
-        resolved["rounds"] = report.rounds.into();
-        fields.insert("resolved".into(), resolved);
-    }
-    Ok(written)
 }
 
 /// What the rows are like.
@@ -305,7 +314,7 @@ fn spans(
         (Some(_), None) if settings.max_gates.is_some_and(|most| most < FEW_GATES) => Ok(Vec::new()),
         (Some(image), pixels) => {
             let most = (MOST_BITS / rows.max(1)).clamp(FEWEST_SPANS, MOST_SPANS);
-            encoder.spans(image, pixels.unwrap_or(SPAN), most)
+            image_spans(encoder, image, pixels.unwrap_or(SPAN), most)
         }
         (None, _) => Ok(Vec::new()),
     }
@@ -385,7 +394,7 @@ mod tests {
         assert_eq!(again, model);
         assert_eq!(again.label(), Some("kind"));
         assert_eq!(again.provenance().data, "some");
-        let read: TrainSettings = serde_json::from_value(again.settings().clone()).unwrap();
+        let read = again.settings().train_settings().unwrap();
         assert_eq!(read, settings());
     }
 
@@ -396,7 +405,7 @@ mod tests {
         let weights = vec![1.0; 64];
         let weighted = LabelledRows { weights: Some(&weights), ..plain.train };
         let chosen = serde_json::json!({"arity": 2, "rounds": 3, "trees": 1});
-        let settings = TrainSettings::with("grove", chosen.as_object().unwrap()).unwrap();
+        let settings = TrainSettings::from_json("grove", &chosen.to_string()).unwrap();
         let training = Training { train: weighted, validation: Some(plain.train), ..plain };
         let first = train(&training, &settings, &Silent).unwrap();
         let trees = |model: &Model| match model.circuit() {
@@ -407,19 +416,20 @@ mod tests {
         let more = Training { start: Some(&first.model), ..plain };
         let more = train(&more, &settings, &Silent).unwrap();
         assert_eq!(trees(&more.model), trees(&first.model) + 3);
-        assert!(more.report()["grove"]["curve"].is_array());
+        assert_eq!(more.report().grove.unwrap().curve.len(), 3);
     }
 
     #[test]
     fn a_wrong_setting_is_named() {
         for (name, value) in [("arity", serde_json::json!("four")), ("colour", serde_json::json!(3))] {
             for model in ["grove", "tree"] {
-                let chosen = [(name.to_owned(), value.clone())].into_iter().collect();
-                let error = TrainSettings::with(model, &chosen).unwrap_err();
+                let chosen = serde_json::json!({ name: value });
+                let error = TrainSettings::from_json(model, &chosen.to_string()).unwrap_err();
                 assert!(error.is_setting() && error.to_string().contains(name), "{error}");
             }
         }
-        assert!(TrainSettings::with("forest", &serde_json::Map::new()).is_err());
+        assert!(TrainSettings::from_json("forest", "{}").is_err());
+        assert!(TrainSettings::from_json("tree", "[4]").unwrap_err().is_setting());
     }
 
     #[test]

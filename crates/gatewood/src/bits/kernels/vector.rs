@@ -1,7 +1,12 @@
 //! The vector of each level, and how it counts its ones. All intrinsics are here.
 
 /// A vector of whole words. The methods are to be inlined into functions compiled for the vector's level.
-pub(super) trait Vector: Copy {
+///
+/// # Safety
+/// Kernels read and write memory by what an implementation says of itself: a vector has `WORDS` words, [`Vector::load`] and
+/// [`Vector::store`] touch no others, and [`Vector::Four`] has four words at the most. A type whose methods take
+/// instructions that not every machine has may only be named where `levels!` names it, in functions compiled for its level.
+pub(super) unsafe trait Vector: Copy {
     /// Words in a vector.
     const WORDS: usize;
     /// Vectors a [`Vector::Counter`] takes before it must be drained.
@@ -83,7 +88,8 @@ pub(super) trait Vector: Copy {
 /// A pair of words: enough for the target's default vectors (SSE2, NEON) and for plain registers.
 pub(super) type Portable = [u64; 2];
 
-impl Vector for [u64; 2] {
+// SAFETY: two words, loaded and stored whole, with the instructions that every machine has.
+unsafe impl Vector for [u64; 2] {
     const WORDS: usize = 2;
     const COUNTER_LIMIT: usize = usize::MAX;
     const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");
@@ -195,9 +201,10 @@ mod x86 {
     pub(crate) struct Avx2(__m256i);
 
     // SAFETY (every block below): the methods are inlined only into functions compiled for AVX2, which
-    // `Kernels` calls only where `has_avx2` holds; loads and stores are unaligned and within the caller's promise.
+    // `Kernels` calls only where `has_avx2` holds; loads and stores are unaligned, of four words, and within the caller's
+    // promise.
     #[allow(clippy::undocumented_unsafe_blocks)]
-    impl Vector for Avx2 {
+    unsafe impl Vector for Avx2 {
         const WORDS: usize = 4;
         // A byte lane counts at most 8 a vector and holds 255.
         const COUNTER_LIMIT: usize = 31;
@@ -317,9 +324,9 @@ mod x86 {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(__m512i);
 
-    // SAFETY (every block below): as for `Avx2`, with `has_avx512`.
+    // SAFETY (every block below): as for `Avx2`, with `has_avx512` and eight words.
     #[allow(clippy::undocumented_unsafe_blocks)]
-    impl Vector for Avx512 {
+    unsafe impl Vector for Avx512 {
         const WORDS: usize = 8;
         const COUNTER_LIMIT: usize = usize::MAX;
         const CARRY_SAVE: bool = false;
@@ -423,7 +430,8 @@ mod x86 {
 }
 
 /// One word: what is left over after whole vectors.
-impl Vector for u64 {
+// SAFETY: one word, with the instructions that every machine has.
+unsafe impl Vector for u64 {
     const WORDS: usize = 1;
     const COUNTER_LIMIT: usize = usize::MAX;
     const CARRY_SAVE: bool = !cfg!(target_feature = "popcnt");

@@ -6,11 +6,12 @@ use std::ops::Range;
 use crate::platform::parallel::*;
 
 use super::draw::Draw;
+use super::planes::{PlaneEncoder, PlaneSettings};
 use super::settings::PatternPlan;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
 use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
-use crate::encode::{Encoder, ImageShape, PlaneEncoder, PlaneSettings, TableView, Test};
+use crate::encode::{Encoder, ImageShape, TableView, Test};
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};

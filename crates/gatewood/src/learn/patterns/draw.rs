@@ -2,11 +2,11 @@
 
 use crate::platform::parallel::*;
 
+use super::planes::PlaneEncoder;
 use super::settings::PatternPlan;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, WORD_BITS};
 use crate::circuit::{Literal, Pattern, PatternRun, Planes};
-use crate::encode::PlaneEncoder;
 use crate::random::{Purpose, Stream};
 
 /// Shares of the rows that a column is on in, outside of which it tells too little.

@@ -5,8 +5,11 @@
 
 mod columns;
 mod draw;
+mod lines;
+mod planes;
 mod settings;
 
 pub(crate) use columns::{ImageRows, PatternColumns};
+pub use lines::image_spans;
 pub(crate) use settings::ImageProfile;
 pub use settings::{Augment, PatternPlan, PatternSettings};

@@ -1,24 +1,24 @@
 //! Planes of images: one question asked of every pixel.
 
-use super::image::some_of;
-use super::{BitMeaning, Encoder, ImageShape, Input, Kind, TableView, Test};
+use super::lines::some_of;
 use crate::circuit::Planes;
+use crate::encode::{BitMeaning, Encoder, ImageShape, Input, Kind, TableView, Test, Value};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
 /// Which planes of images there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PlaneSettings {
+pub(crate) struct PlaneSettings {
     /// Levels of brightness, or of numbers, that pixels are compared with.
-    pub levels: usize,
+    pub(crate) levels: usize,
     /// Pixels nearby that each pixel is compared with.
-    pub comparisons: usize,
+    pub(crate) comparisons: usize,
     /// How far away those are at the most, across and down.
-    pub reach: usize,
+    pub(crate) reach: usize,
     /// By how much a pixel must be above the other, in parts of the range from the least to the greatest value.
-    pub margin: f64,
+    pub(crate) margin: f64,
     /// Where the choice of comparisons comes from.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// One question asked at every place of an image.
@@ -30,13 +30,13 @@ enum Question {
 
 /// An encoder with a bit for every place of every plane, and which bit is where.
 #[derive(Debug, Clone)]
-pub struct PlaneEncoder {
+pub(crate) struct PlaneEncoder {
     /// The encoder: its bits are those of the planes and no others.
-    pub encoder: Encoder,
+    pub(crate) encoder: Encoder,
     /// The bit of each place.
-    pub planes: Planes,
+    pub(crate) planes: Planes,
     /// How many of the planes, the first ones, ask for a level; the others compare.
-    pub levels: usize,
+    pub(crate) levels: usize,
 }
 
 impl PlaneEncoder {
@@ -46,7 +46,7 @@ impl PlaneEncoder {
     ///
     /// # Errors
     /// When the image has other columns than the table, or these are neither pixels, numbers nor bits, all alike.
-    pub fn new(
+    pub(crate) fn new(
         encoder: &Encoder,
         table: TableView<'_>,
         image: ImageShape,
@@ -79,7 +79,7 @@ impl PlaneEncoder {
     ///
     /// # Errors
     /// When the image has another number of columns.
-    pub fn of_bits(columns: usize, image: ImageShape, settings: &PlaneSettings) -> Result<Self> {
+    pub(crate) fn of_bits(columns: usize, image: ImageShape, settings: &PlaneSettings) -> Result<Self> {
         check_shape(image, columns)?;
         let name = |position| format!("bit_{position}");
         Self::ask(image, Kind::Bit, (0.0, 1.0), &[Test::Set], name, settings)
@@ -122,8 +122,7 @@ impl PlaneEncoder {
                 }
             }
         }
-        let encoder = Encoder { width: image.columns(), inputs, bits };
-        encoder.validate()?;
+        let encoder = Encoder::from_parts(image.columns(), inputs, bits)?;
         Ok(Self { encoder, planes: Planes::new(image.width, image.height, places)?, levels })
     }
 }
@@ -181,7 +180,7 @@ fn number_range(table: TableView<'_>) -> (f64, f64) {
     let step = (table.rows() / 1000).max(1);
     for row in (0..table.rows()).step_by(step) {
         for column in 0..table.columns() {
-            if let super::Value::Number(number) = table.value(row, column)
+            if let Value::Number(number) = table.value(row, column)
                 && number.is_finite()
             {
                 (low, high) = (low.min(number), high.max(number));
@@ -202,58 +201,6 @@ fn check_shape(image: ImageShape, columns: usize) -> Result<()> {
         image.channels,
         image.columns()
     )))
-}
-
-impl Encoder {
-    /// The same encoder with some bits of another after those it has, both being of one table; and where each of them is
-    /// then, which for a bit that is there already is where it was.
-    ///
-    /// # Errors
-    /// When the encoders are of tables of different widths.
-    pub(crate) fn extended(&self, other: &Self, bits: &[u32]) -> Result<(Self, Vec<u32>)> {
-        if self.width != other.width {
-            return Err(Error::data(format!("encoders of {} and {} columns", self.width, other.width)));
-        }
-        let mut whole = self.clone();
-        let mut columns: Vec<Option<u32>> = vec![None; self.width];
-        for (index, input) in (0..).zip(&self.inputs) {
-            columns[input.position] = Some(index);
-        }
-        // The bits of each column, to find those that are there.
-        let mut known: Vec<Vec<u32>> = vec![Vec::new(); self.width];
-        for (bit, meaning) in (0..).zip(&self.bits) {
-            known[self.inputs[meaning.column as usize].position].push(bit);
-        }
-        let mut places = Vec::with_capacity(bits.len());
-        for &bit in bits {
-            let meaning = &other.bits[bit as usize];
-            let mut column = |column: u32| {
-                let input = &other.inputs[column as usize];
-                *columns[input.position].get_or_insert_with(|| {
-                    whole.inputs.push(input.clone());
-                    whole.inputs.len() as u32 - 1
-                })
-            };
-            let position = other.inputs[meaning.column as usize].position;
-            let test = match meaning.test {
-                Test::Exceeds { other, margin } => Test::Exceeds { other: column(other), margin },
-                ref test => test.clone(),
-            };
-            let meaning = BitMeaning { column: column(meaning.column), test };
-            let there = known[position].iter().find(|&&bit| whole.bits[bit as usize] == meaning);
-            places.push(match there {
-                Some(&bit) => bit,
-                None => {
-                    let bit = whole.bits.len() as u32;
-                    known[position].push(bit);
-                    whole.bits.push(meaning);
-                    bit
-                }
-            });
-        }
-        whole.validate()?;
-        Ok((whole, places))
-    }
 }
 
 #[cfg(test)]
@@ -281,7 +228,7 @@ mod tests {
                 for channel in 0..3 {
                     for (level, test) in encoder.level_tests().into_iter().enumerate() {
                         let bit = made.planes.input(2 * channel + level, x, y).unwrap();
-                        let value = crate::encode::Value::Pixel(pixel(row, channel, x, y));
+                        let value = Value::Pixel(pixel(row, channel, x, y));
                         assert_eq!(bits.get(row, bit as usize), test.holds(value, &[]));
                     }
                 }
