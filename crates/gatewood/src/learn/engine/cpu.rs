@@ -112,37 +112,42 @@ impl<'a> CpuEngine<'a> {
         }
     }
 
-    /// The sums over some rows, given their part of the gradients, addresses and weights.
-    fn sums(
+    /// Whether all rows that are summed over count for one: then they are weighed when all are summed.
+    fn is_even(state: &CpuState, next: &Summand<'_, Vec<u16>>) -> bool {
+        state.objective.hessian() == Hessian::Logistic && state.weights.is_empty() && next.climbed.is_empty()
+    }
+
+    /// Adds some rows to sums, given their part of the gradients; `room` is for those that are learned from.
+    ///
+    /// Sums are made once for many rows: a root of twelve inputs has more addresses than a piece has rows.
+    fn add_rows(
         &self,
         state: &CpuState,
         next: &Summand<'_, Vec<u16>>,
         gradients: &[i32],
         rows: Range<usize>,
-    ) -> Vec<Sums> {
-        let mut sums = vec![Sums::default(); next.count];
+        room: &mut Vec<i32>,
+        sums: &mut [Sums],
+    ) {
         let addresses = &next.addresses[rows.clone()];
         let weights = state.weights.get(rows.clone());
         let climbed = next.climbed.get(rows.clone()).unwrap_or_default();
         let learned = state.learned.get(rows.clone());
-        let hessian = state.objective.hessian();
-        let logistic = hessian == Hessian::Logistic;
-        let targets = &self.targets[rows.clone()];
-        if logistic && weights.is_none() && climbed.is_empty() {
+        if Self::is_even(state, next) {
             match learned {
-                None => self.kernels.sum(addresses, gradients, &mut sums),
+                None => self.kernels.sum(addresses, gradients, sums),
                 Some(learned) => {
                     // A gradient of zero has a hessian of zero.
-                    let mut masked = [0; CHUNK_ROWS];
-                    let masked = &mut masked[..gradients.len()];
-                    let both = masked.iter_mut().zip(gradients).zip(learned);
-                    both.for_each(|((masked, &gradient), &learned)| *masked = gradient & learned);
-                    self.kernels.sum(addresses, masked, &mut sums);
+                    room.clear();
+                    room.extend(
+                        gradients.iter().zip(learned).map(|(&gradient, &learned)| gradient & learned),
+                    );
+                    self.kernels.sum(addresses, room, sums);
                 }
             }
-            sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
-            return sums;
+            return;
         }
+        let (hessian, targets) = (state.objective.hessian(), &self.targets[rows]);
         for (i, (&gradient, &address)) in gradients.iter().zip(addresses).enumerate() {
             let weight = weights.map_or(WEIGHT_ONE, |weights| weights[i]);
             let weight = i64::from(weight & learned.map_or(u32::MAX, |learned| learned[i] as u32));
@@ -153,6 +158,14 @@ impl<'a> CpuEngine<'a> {
                 Hessian::One => sums.put(gradient, ONE, weight),
                 Hessian::Count => sums.put(gradient, count_hessian(targets[i], gradient), weight),
             }
+        }
+    }
+
+    /// What came of all rows, weighed.
+    fn finish(state: &CpuState, next: &Summand<'_, Vec<u16>>, sums: Option<Vec<Sums>>) -> Vec<Sums> {
+        let mut sums = sums.unwrap_or_default();
+        if Self::is_even(state, next) {
+            sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
         }
         sums
     }
@@ -232,12 +245,17 @@ impl Engine for CpuEngine<'_> {
     }
 
     fn sum(&self, state: &CpuState, what: &Summand<'_, Vec<u16>>) -> Result<Vec<Sums>> {
-        let gradients = state.gradients[what.margin].par_chunks(CHUNK_ROWS).enumerate();
-        let sums = gradients.map(|(chunk, gradients)| {
-            let start = chunk * CHUNK_ROWS;
-            Some(self.sums(state, what, gradients, start..start + gradients.len()))
+        let rows = part_rows(self.rows());
+        let gradients = state.gradients[what.margin].par_chunks(rows).enumerate();
+        let sums = gradients.map(|(part, gradients)| {
+            let (mut sums, mut room) = (vec![Sums::default(); what.count], Vec::new());
+            let pieces = gradients.chunks(CHUNK_ROWS);
+            for (first, gradients) in (part * rows..).step_by(CHUNK_ROWS).zip(pieces) {
+                self.add_rows(state, what, gradients, first..first + gradients.len(), &mut room, &mut sums);
+            }
+            Some(sums)
         });
-        Ok(sums.reduce(|| None, add_sums).unwrap_or_default())
+        Ok(Self::finish(state, what, sums.reduce(|| None, add_sums)))
     }
 
     fn update(&self, state: &mut CpuState, trees: &[(&VoteTree, &Vec<u16>)]) -> Result<()> {
@@ -269,7 +287,8 @@ impl Engine for CpuEngine<'_> {
         let both = margins.chunks_mut(rows).zip(gradients.chunks_mut(rows));
         let parts = both.enumerate().map(|(part, both)| (part * rows, both)).collect();
         let sums = each_awake(parts, |(start, (margins, gradients)): (usize, (&mut [i32], &mut [i32]))| {
-            let mut sums = None;
+            let mut sums = next.map(|next| vec![Sums::default(); next.count]);
+            let mut room = Vec::new();
             let pieces = margins.chunks_mut(PIECE_ROWS).zip(gradients.chunks_mut(PIECE_ROWS));
             for (first, (margins, gradients)) in (start..).step_by(PIECE_ROWS).zip(pieces) {
                 let rows = first..first + margins.len();
@@ -278,14 +297,15 @@ impl Engine for CpuEngine<'_> {
                     let objective = &reading.objective;
                     objective.update(self.kernels, tree.votes(), addresses, targets, margins, gradients);
                 }
-                if let Some(next) = next {
-                    sums = add_sums(sums, Some(self.sums(reading, next, gradients, rows)));
+                if let (Some(next), Some(sums)) = (next, &mut sums) {
+                    self.add_rows(reading, next, gradients, rows, &mut room, sums);
                 }
             }
             sums
         });
         (state.margins[0], state.gradients[0]) = (margins, gradients);
-        Ok(sums.into_iter().fold(None, add_sums).unwrap_or_default())
+        let sums = sums.into_iter().fold(None, add_sums);
+        Ok(next.map_or_else(Vec::new, |next| Self::finish(state, next, sums)))
     }
 
     fn shift(&self, state: &mut CpuState, tree: &VoteTree, addresses: &Vec<u16>) -> Result<()> {
