@@ -1,6 +1,6 @@
 //! One bit of one table of an exported circuit flipped: shown by a row, or proven to change nothing.
 //!
-//! `cargo test --release -p gatewood-data --test flips -- --ignored --nocapture` does it 200 times to the paper's default
+//! `cargo test --release -p gatewood-data --test all flips -- --ignored --nocapture` does it 200 times to the paper's default
 //! tree, and prints what came of it.
 
 use std::time::Instant;

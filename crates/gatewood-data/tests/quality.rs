@@ -1,6 +1,6 @@
 //! How well the paper's tree learns: exact errors for one seed of each setting, so that any change shows.
 //!
-//! `cargo test --release -p gatewood-data --test quality -- --ignored --nocapture` prints mean and spread over five seeds
+//! `cargo test --release -p gatewood-data --test all quality -- --ignored --nocapture` prints mean and spread over five seeds
 //! beside the paper's figures.
 
 use gatewood::bits::BitMatrix;

@@ -178,7 +178,7 @@ fn files_of_images_and_circuits_are_known_by_their_content() {
     assert_eq!((photos.classes().len(), photos.train.table.columns()), (2, 3072));
 }
 
-/// Needs the real files: `GATEWOOD_DATA=FOLDER cargo test -p gatewood-data --test tables -- --ignored`.
+/// Needs the real files: `GATEWOOD_DATA=FOLDER cargo test -p gatewood-data --test all tables -- --ignored`.
 #[test]
 #[ignore = "reads the real data sets from GATEWOOD_DATA"]
 fn real_sets_have_their_rows() {
