@@ -6,6 +6,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 /// What a stream is used for; streams of different purposes never overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Purpose {
     /// The columns leaves start with.
     Leaves = 1,

@@ -6,6 +6,7 @@ use std::ops::BitOr;
 ///
 /// Takes one byte a row while there are at most 256 values, two up to 65,536, then four.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Codes {
     /// Codes under 256.
     U8(Vec<u8>),

@@ -108,6 +108,7 @@ impl Column {
 
 /// A column of numbers, in the smallest form its source allowed. A NaN is a gap.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Numbers {
     /// One number per row.
     F64(Vec<f64>),

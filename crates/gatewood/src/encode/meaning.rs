@@ -27,6 +27,7 @@ impl BitMeaning {
 /// A test of one raw value, or of two. No test but [`Test::Missing`] holds for a gap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Test {
     /// The number (or pixel) is greater than this finite one.
     Above(f64),
@@ -70,6 +71,7 @@ pub(super) fn compared(name: &str, other: &str, margin: f64) -> String {
 /// A part of a date that a test can ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DatePart {
     /// 1 to 12.
     Month,

@@ -11,6 +11,7 @@ use crate::text::{quote, short};
 ///
 /// Shown, it is a few lines for a user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct EncodeReport {
     /// One entry per raw column, in order.
     pub columns: Vec<ColumnReport>,
@@ -36,6 +37,7 @@ pub struct ColumnLeftOut {
 
 /// What became of one raw column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ColumnReport {
     /// The column's name.
     pub name: String,
@@ -53,6 +55,7 @@ pub struct ColumnReport {
 /// What was done with a raw column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// Thresholds of a number.
     Thresholds,

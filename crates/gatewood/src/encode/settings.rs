@@ -81,6 +81,7 @@ pub struct EncodeSettings {
 /// The decimal sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Decimal {
     /// `1,234.5`.
     Point,
@@ -91,6 +92,7 @@ pub enum Decimal {
 /// The order of day and month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum DateOrder {
     /// `31/12/2020`.
     Day,
@@ -132,6 +134,7 @@ pub enum Treatment {
 /// The bits of a column of few distinct integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FewValues {
     /// One bit per cut between neighbours: "rooms > 2.5".
     #[default]
@@ -143,6 +146,7 @@ pub enum FewValues {
 /// The bits of a pixel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum PixelCode {
     /// The most significant bits of the byte.
     Binary,

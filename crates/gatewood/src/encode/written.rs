@@ -10,6 +10,7 @@ use super::date::parse_date;
 /// How the values of a text column are written, where they are numbers or dates but not in the plain way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Written {
     /// Numbers with a decimal point: `1,234.5`, `$ 12`, `3 %`.
     DecimalPoint,
@@ -23,6 +24,7 @@ pub enum Written {
 
 /// What [`Written::recognise`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recognised {
     /// The way that fits every text.
     pub written: Written,

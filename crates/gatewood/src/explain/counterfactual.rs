@@ -28,6 +28,7 @@ pub struct Counterfactual {
 
 /// What changes in one column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Change {
     /// The column, by its number among the encoder's inputs.
     pub column: usize,

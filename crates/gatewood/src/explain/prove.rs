@@ -26,6 +26,7 @@ pub enum Proof {
 
 /// A row that shows a property to be false.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Witness {
     /// The raw value of each column that the encoder reads.
     pub values: Vec<RawValue>,

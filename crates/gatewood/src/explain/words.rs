@@ -6,6 +6,7 @@ use crate::encode::{Encoder, Kind, TableView, Test, Value, show_date};
 
 /// A raw value that a row has, as the user's columns hold it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum RawValue {
     /// A gap.
     Missing,

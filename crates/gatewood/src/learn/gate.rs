@@ -62,6 +62,7 @@ fn x_log_x(x: u32) -> i64 {
 
 /// What was fitted besides the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fit {
     /// The criterion's value, larger is better; comparable among gates over the same rows.
     pub score: i64,

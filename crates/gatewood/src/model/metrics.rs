@@ -16,6 +16,7 @@ use crate::{Error, Result};
 /// # Ok::<(), gatewood::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Rows compared.
     pub rows: usize,

@@ -13,6 +13,7 @@ pub const EARLY_STOPPING_SHARE: f64 = 0.1;
 
 /// Rows to learn from and rows to test on, each in rising order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Parts {
     /// Rows to learn from.
     pub train: Vec<usize>,

@@ -52,6 +52,7 @@ impl<'a> Training<'a> {
 
 /// A model, and what there is to tell of its making.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Trained {
     /// The model.
     pub model: Model,
@@ -69,6 +70,7 @@ pub struct Trained {
 
 /// How a grove came to be.
 #[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
 pub struct GroveReport {
     /// The settings with nothing left open.
     pub plan: GrovePlan,

@@ -36,6 +36,7 @@ pub(crate) const HISTOGRAM_ARITY: usize = 9;
 
 /// A set of instructions the kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Level {
     /// 64-bit words and whatever the target has by default.
     Portable,

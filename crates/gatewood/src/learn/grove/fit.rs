@@ -25,6 +25,7 @@ use crate::learn::{Observer, Tracker};
 
 /// How good the grove was after a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// Rounds done.
     pub round: usize,

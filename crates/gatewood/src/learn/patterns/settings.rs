@@ -9,6 +9,7 @@ use crate::{Error, Result};
 /// What is done to training images to have more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Augment {
     /// Each image moved by one pixel left, right, up and down, its edge repeated.
     Shift,
@@ -42,6 +43,7 @@ pub struct PatternSettings {
 
 /// How patterns are drawn, with nothing left open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PatternPlan {
     /// Patterns that are drawn.
     pub count: usize,

@@ -8,6 +8,7 @@ use crate::{Error, Result};
 /// How the table of an inner gate is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Criterion {
     /// The cut of the addresses, sorted by their share of class 1, with the largest information gain.
     #[default]
@@ -19,6 +20,7 @@ pub enum Criterion {
 /// What a gate says at an address that no training row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Unseen {
     /// What it would say if the classes were there in the proportion they have in all rows.
     #[default]
@@ -30,6 +32,7 @@ pub enum Unseen {
 /// When a trial of hill climbing is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Judge {
     /// When the judge's criterion gets better.
     #[default]
