@@ -6,6 +6,7 @@ mod explore;
 mod exports;
 mod paper;
 mod pins;
+mod readme;
 mod safety;
 mod settings;
 mod tables;
