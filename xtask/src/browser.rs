@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::log::Log;
 use crate::report::{Outcome, Step};
-use crate::{profile_folder, root, target};
+use crate::wasm::{Compiler, NO_COMPILER};
+use crate::{profile_folder, root, site, target};
 
 /// The browsers that may be installed.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -17,6 +18,7 @@ pub fn steps() -> Vec<Step> {
     vec![
         Step::new("browser: packages", packages),
         Step::new("browser: explorer", explorer).after(&["build", "browser: packages"]),
+        Step::new("browser: playground", playground).after(&["build", "browser: packages"]).builds(),
     ]
 }
 
@@ -69,6 +71,18 @@ fn explorer(log: &Log) -> Result<Outcome> {
     run(log, "explorer.mjs", &target().join("browser"))
 }
 
+/// Builds the playground and tests it.
+fn playground(log: &Log) -> Result<Outcome> {
+    if let Some(why) = missing() {
+        return Ok(Outcome::not_run(why));
+    }
+    if Compiler::find().is_none() {
+        return Ok(Outcome::not_run(NO_COMPILER));
+    }
+    site::build(log)?;
+    run(log, "playground.mjs", &target().join("browser/playground"))
+}
+
 /// Runs a file of tests: each line that starts with "ok" or "FAILED" is a check of its own.
 fn run(log: &Log, tests: &str, results: &Path) -> Result<Outcome> {
     let Some(browser) = browser() else {
@@ -83,11 +97,12 @@ fn run(log: &Log, tests: &str, results: &Path) -> Result<Outcome> {
         .env("GATEWOOD_PLAYWRIGHT", folder().join("node_modules/playwright-core"))
         .env("GATEWOOD_CHROMIUM", browser)
         .env("GATEWOOD_COMMAND", profile_folder().join("gatewood"))
+        .env("GATEWOOD_PLAYGROUND", site::page())
         .env("GATEWOOD_BROWSER_FOLDER", results);
     let status = log.run_lines(&mut node, &mut |line| {
         if let Some(check) = line.strip_prefix("ok ") {
             outcome.passed += 1;
-            if check.contains("answers at once") {
+            if check.contains("answers at once") || check.contains("in under a second") {
                 outcome.figures.push(check.to_owned());
             }
         } else if let Some(check) = line.strip_prefix("FAILED ") {

@@ -16,6 +16,7 @@ mod packages;
 mod python;
 mod report;
 mod rust;
+mod site;
 mod speed;
 mod wasm;
 
@@ -39,6 +40,7 @@ const USAGE: &str =
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
        cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
        cargo xtask book           build the book; gets mdBook first where it is not installed (four minutes of a core)
+       cargo xtask site           build the playground: one HTML file with the library for WebAssembly in it
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
@@ -79,6 +81,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         }
         ["docs", words @ ..] => docs::fill(words),
         ["book"] => docs::build(),
+        ["site"] => site::build(&log::Log::shown()).map(|()| true),
         ["man", folder] => man(Path::new(folder)),
         _ => bail!("{USAGE}"),
     }

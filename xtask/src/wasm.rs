@@ -15,6 +15,10 @@ const ALONE: [&str; 5] = ["", "train", "explain", "prove", "export"];
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
+/// What to install.
+pub(crate) const NO_COMPILER: &str = "there is no compiler for wasm32: `rustup target add wasm32-unknown-unknown`, or Debian's \
+    rustc-web, cargo-web, rust-web-src and lld";
+
 /// The checks.
 pub fn steps() -> Vec<Step> {
     vec![Step::new("features", features).builds(), Step::new("wasm32", same_model).builds()]
@@ -47,10 +51,7 @@ fn features(log: &Log) -> Result<Outcome> {
 /// Learns the models of the example `same_model` here and in WebAssembly, where there are a compiler and Node for it.
 fn same_model(log: &Log) -> Result<Outcome> {
     let Some(compiler) = Compiler::find() else {
-        return Ok(Outcome::not_run(
-            "there is no compiler for wasm32: `rustup target add wasm32-unknown-unknown`, or Debian's rustc-web, \
-             cargo-web, rust-web-src and lld",
-        ));
+        return Ok(Outcome::not_run(NO_COMPILER));
     };
     let example = root().join("crates/gatewood/examples/same_model.rs");
     let mut command = cargo();
@@ -66,7 +67,7 @@ fn same_model(log: &Log) -> Result<Outcome> {
     std::fs::write(folder.join("Cargo.toml"), manifest())?;
     let mut outcome = Outcome::default();
     for (what, features) in [("check", "parallel"), ("build", "")] {
-        let mut command = compiler.cargo(what);
+        let mut command = compiler.cargo(what, "");
         command.args(["--features", features]).current_dir(&folder).env("GATEWOOD_EXPECTED", &sums);
         match log.run(&mut command)?.success() {
             true => outcome.passed += 1,
@@ -107,7 +108,7 @@ fn manifest() -> String {
 }
 
 /// What compiles for WebAssembly.
-enum Compiler {
+pub(crate) enum Compiler {
     /// The one that compiles everything else; it has the target.
     Same,
     /// Debian's, which has the sources of the standard library.
@@ -115,7 +116,7 @@ enum Compiler {
 }
 
 impl Compiler {
-    fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let output = Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()).output().ok()?;
         let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim().to_owned());
         if sysroot.join("lib/rustlib").join(TARGET).is_dir() {
@@ -126,18 +127,19 @@ impl Compiler {
         (parts.iter().all(|part| Path::new(part).exists()) && is_new_enough().is_ok()).then_some(Self::Debian)
     }
 
-    fn cargo(&self, what: &str) -> Command {
+    /// Cargo with more flags for the compiler.
+    pub(crate) fn cargo(&self, what: &str, flags: &str) -> Command {
         let mut command = match self {
             Self::Same => {
                 let mut command = cargo();
-                command.args([what, "--target", TARGET]);
+                command.args([what, "--target", TARGET]).env("RUSTFLAGS", flags);
                 command
             }
             Self::Debian => {
                 let mut command = Command::new("/usr/bin/cargo");
                 command.args([what, "--target", TARGET, "-Zbuild-std=std,panic_abort"]);
                 command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-                command.env("RUSTFLAGS", "-C linker=wasm-ld").env_remove("RUSTUP_TOOLCHAIN");
+                command.env("RUSTFLAGS", format!("-C linker=wasm-ld {flags}")).env_remove("RUSTUP_TOOLCHAIN");
                 command
             }
         };

@@ -58,27 +58,41 @@ pub fn load(spec: &DataSpec, options: &LoadOptions) -> Result<Dataset> {
         }
         return load_named(name, &spec.options, &options.folders);
     }
-    let rows = load_file(spec, options, true)?;
+    dataset_of(&spec.text, load_file(spec, options, true)?, options)
+}
+
+/// Loads rows to learn from that are in memory, as those of a file with this name.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Dataset> {
+    let opened = Opened::of_bytes(name, bytes.to_vec())?;
+    let rows = load_opened(opened, name, options.read.clone(), options.label.clone(), options, true)?;
+    dataset_of(name, rows, options)
+}
+
+/// Rows of a file as a set of training rows.
+fn dataset_of(text: &str, rows: FileRows, options: &LoadOptions) -> Result<Dataset> {
     let Some((name, label)) = rows.label else {
-        return Err(Error::data(format!("{}: there is no label to learn", spec.text)));
+        return Err(Error::data(format!("{text}: there is no label to learn")));
     };
-    let labels = Labels::of_kind(&name, &label, options.label_kind).map_err(|error| error.at(&spec.text))?;
+    let labels = Labels::of_kind(&name, &label, options.label_kind).map_err(|error| error.at(text))?;
     let encode = match labels.values() {
         _ if rows.table.bits().is_some() => EncodeSettings::keep_all(1),
         Some(_) => EncodeSettings::for_values(),
         None => EncodeSettings::default(),
     };
     Ok(Dataset {
-        name: spec.text.clone(),
+        name: text.to_owned(),
         train: Split { weights: rows.weights, ..Split::new(rows.table, labels)? },
         test: None,
         label: Some(name.clone()),
         image: rows.image,
         encode: EncodeSettings { image: rows.image, ..encode },
-        source: format!("{}, label \"{name}\"", spec.text),
+        source: format!("{text}, label \"{name}\""),
         licence: String::new(),
         note: rows.note.map(|note| {
-            let lines = note.lines().map(|line| format!("{}: {line}", spec.text));
+            let lines = note.lines().map(|line| format!("{text}: {line}"));
             lines.collect::<Vec<_>>().join("\n")
         }),
     })
@@ -191,14 +205,25 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
         return image_folder(path);
     }
     // Opened once, whatever it is: a pipe cannot be read again.
-    let mut opened = Opened::new(source)?;
+    load_opened(Opened::new(source)?, source, read, own_label, options, take_label)
+}
+
+/// Reads what is opened already; the label is taken out when it is wanted, or when it has a place of its own.
+fn load_opened(
+    mut opened: Opened,
+    source: &str,
+    read: ReadOptions,
+    own_label: Option<String>,
+    options: &LoadOptions,
+    take_label: bool,
+) -> Result<FileRows> {
     if read.format.is_none()
         && !read.is_delimited()
         && let Some(rows) = special_file(&mut opened, source)?
     {
         return match (own_label, &rows.label) {
             (Some(label), Some((name, _))) if label != *name => {
-                Err(Error::setting(format!("{}: the label is known, so \"{label}\" cannot be it", spec.text)))
+                Err(Error::setting(format!("{source}: the label is known, so \"{label}\" cannot be it")))
             }
             _ => Ok(rows),
         };

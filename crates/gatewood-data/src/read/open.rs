@@ -70,6 +70,12 @@ impl Opened {
         let (reader, packing) = unpack_stream(Box::new(file)).map_err(|error| error.at(&place))?;
         Ok(Self { reader, place, file: again.filter(|_| packing == Packing::Plain) })
     }
+
+    /// Bytes in memory, as those of a file with this name.
+    pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self> {
+        let (reader, _) = unpack_stream(Box::new(io::Cursor::new(bytes))).map_err(|error| error.at(name))?;
+        Ok(Self { reader, place: name.to_owned(), file: None })
+    }
 }
 
 /// Opens a file and unpacks it while it is read.

@@ -140,9 +140,28 @@ pub fn load_named(name: &str, options: &[(String, String)], folders: &Folders) -
             _ => tables::table(info, taken, &place),
         }
     }?;
-    if !options.is_empty() {
-        let options: Vec<String> = options.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        dataset.name = format!("{name}:{}", options.join(","));
-    }
+    dataset.name = with_options(name, options);
     Ok(dataset)
+}
+
+/// As [`load_named`], for the sets that need no file: made from a seed, or embedded.
+///
+/// # Errors
+/// As [`load_named`]; also when the set needs a file.
+pub fn load_made(name: &str, options: &[(String, String)]) -> Result<Dataset> {
+    let info = set_info(name).ok_or_else(|| Error::data(format!("there is no data set named \"{name}\"")))?;
+    let taken = Options::new(name, options);
+    let mut dataset = match name {
+        "mnist35" => made::mnist35(info, taken),
+        "cubes" | "gauss" | "convex-made" => made::made(info, taken),
+        _ => Err(Error::data(format!("the set \"{name}\" needs a file"))),
+    }?;
+    dataset.name = with_options(name, options);
+    Ok(dataset)
+}
+
+/// The name of a set with its options, as the user writes it.
+fn with_options(name: &str, options: &[(String, String)]) -> String {
+    let options: Vec<String> = options.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if options.is_empty() { name.to_owned() } else { format!("{name}:{}", options.join(",")) }
 }
