@@ -67,7 +67,7 @@ pub(super) fn value_harness(format: Format, options: &Options, path: &Path, is_o
     let template = match format {
         Format::C => VALUE_C.replace("@VALUES@", if is_one { ONE_VALUE_C } else { VALUES_C }),
         _ => VALUE_RUST
-            .replace("@VALUES@", if is_one { "[circuit::value(row)]" } else { "circuit::values(row)" }),
+            .replace("@VALUES@", if is_one { "[circuit::predict(row)]" } else { "circuit::predict(row)" }),
     };
     fill(&template, format, options, path)
 }

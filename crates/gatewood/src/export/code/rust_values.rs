@@ -25,18 +25,18 @@ pub(super) fn row_functions(value: &ValueOutput, out: &mut impl Write) -> Result
     match value.margins() {
         1 => writeln!(
             out,
-            "\n/// The value of one row.\npub fn value(row: &[u64; WORDS]) -> f32 {{\n    value_of(margins(row)[0])\n}}"
+            "\n/// The value of one row.\npub fn predict(row: &[u64; WORDS]) -> f32 {{\n    value_of(margins(row)[0])\n}}"
         ),
         _ => writeln!(
             out,
-            "\n/// The quantiles of one row, the lowest first.\npub fn values(row: &[u64; WORDS]) -> [f32; MARGINS] {{\n    margins(row).map(value_of)\n}}"
+            "\n/// The quantiles of one row, the lowest first.\npub fn predict(row: &[u64; WORDS]) -> [f32; MARGINS] {{\n    margins(row).map(value_of)\n}}"
         ),
     }
 }
 
 /// The name of the function for one row, and what it gives.
 pub(super) fn row_function(value: &ValueOutput) -> (&'static str, &'static str) {
-    if value.margins() == 1 { ("value", "f32") } else { ("values", "[f32; MARGINS]") }
+    ("predict", if value.margins() == 1 { "f32" } else { "[f32; MARGINS]" })
 }
 
 /// The start of the function for many rows.

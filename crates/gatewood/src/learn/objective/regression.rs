@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// The part of the standard deviation within which the gradient of an absolute difference is not yet plus or minus one: with a
 /// bend in place of a jump, leaves know how far to step.
-pub(crate) const BEND: f64 = 0.1;
+pub(crate) const BEND: f64 = 0.2;
 
 /// Bits of a target that the bins of a histogram leave out, and bins on either side of zero.
 const BIN_SHIFT: u32 = 18;
