@@ -16,6 +16,8 @@ mod augment;
 #[cfg(feature = "train")]
 mod class_weight;
 #[cfg(feature = "train")]
+mod coverage;
+#[cfg(feature = "train")]
 mod cross_validate;
 mod digest;
 mod file;

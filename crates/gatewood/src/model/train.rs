@@ -8,6 +8,7 @@ use crate::platform::Instant;
 use serde::Serialize;
 
 use super::augment::Augmented;
+use super::coverage::covering;
 use super::digest::digest;
 use super::patterns::fit_with_patterns;
 use super::rows::encode;
@@ -208,7 +209,9 @@ pub(super) fn learn(
                 }
                 Some(scale) => {
                     let loss = grove.objective.unwrap_or_default();
-                    fit_grove_for(&|unit| loss.objective(scale, unit), &task, grove, observer)?
+                    let make = |unit| loss.objective(scale, unit);
+                    let fit = fit_grove_for(&make, &task, grove, observer)?;
+                    covering(loss, &make, &task, grove, fit, observer)?
                 }
             };
             report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
