@@ -150,6 +150,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         rows = self._read(X, fitting=start is None)
         values = self._read_values(y)
         self._check_rows(rows, values)
+        if len(values) == 1:
+            raise ValueError("n_samples = 1: a regressor needs two rows or more")
         sets = [] if eval_set is None else self._read_validation(eval_set)
         progress = Progress(self.verbose, callbacks or []) if self.verbose or callbacks else None
         self.model_, report = _core.train(
