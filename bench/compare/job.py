@@ -1,6 +1,6 @@
 """One job of the comparison: one method, one set, one seed, in a process of its own.
 
-Writes one JSON object: the error on the test rows, seconds of training and of predicting, bytes of the model as saved.
+Writes one JSON object: error and log loss on the test rows, seconds of training and of predicting, bytes of the model as saved.
 Times go from raw rows in memory to a model, and from raw rows in memory to classes; reading files is in nobody's time.
 """
 
@@ -76,6 +76,7 @@ def run_gatewood(task, dataset, split):
         raise SystemExit(f"eval counts an error of {tested['error']}, but the classes predicted have {error}")
     return {
         "error": error,
+        "log_loss": tested.get("log_loss"),
         "train_seconds": trained["encode_seconds"] + trained["train_seconds"],
         "encode_seconds": trained["encode_seconds"],
         "predict_seconds": tested["predict_seconds"],
@@ -104,6 +105,7 @@ def run_rival(task, dataset, split):
     predict_seconds = time.perf_counter() - started
     return {
         "error": float((predicted != split.test_y).mean()),
+        "log_loss": log_loss(rival.probabilities(test), split.test_y),
         "train_seconds": train_seconds,
         "predict_seconds": predict_seconds,
         "model_bytes": rival.saved_bytes(),
@@ -111,6 +113,14 @@ def run_rival(task, dataset, split):
         "settings_tried": rival.tried,
         "version": rivals.version(task["method"]),
     }
+
+
+def log_loss(probabilities, classes):
+    """Mean of minus the logarithm of what the right class is given, as Gatewood counts it; none without probabilities."""
+    if probabilities is None:
+        return None
+    given = probabilities[numpy.arange(len(classes)), classes]
+    return float(-numpy.log(numpy.maximum(given, 1e-15)).mean())
 
 
 def columns_in_memory(split):

@@ -55,6 +55,10 @@ def percent(value):
     return f"{100 * value:.2f}"
 
 
+def loss(value):
+    return "-" if value is None else f"{value:.4f}"
+
+
 def read(paths):
     """The last result of every job, and the lines that say why others have none."""
     last = {}
@@ -72,6 +76,9 @@ class Cell:
         self.results = results
         self.errors = [result["error"] for result in results]
         self.error, self.spread = mean(self.errors), spread(self.errors)
+        losses = [result.get("log_loss") for result in results]
+        # None where a method gives no probabilities, or the results are older than this figure.
+        self.log_loss = None if None in losses else mean(losses)
         # The middle one: threads that wait for each other make a fit of some libraries many times longer now and then.
         self.train = statistics.median(result["train_seconds"] for result in results)
         self.predict = mean(result["predict_seconds"] for result in results)
@@ -108,14 +115,14 @@ def set_section(name, cells, missing, picture):
     for method in order:
         cell = cells[method]
         shown = f"**{method}**" if method == OURS else method
-        lines.append([shown, f"{percent(cell.error)} ± {percent(cell.spread)}", str(len(cell.errors)),
-                      seconds(cell.train), seconds(cell.predict), size(cell.bytes)])
+        lines.append([shown, f"{percent(cell.error)} ± {percent(cell.spread)}", loss(cell.log_loss),
+                      str(len(cell.errors)), seconds(cell.train), seconds(cell.predict), size(cell.bytes)])
     text = f"### {TITLES.get(name, name)}\n\n"
     sample = next(iter(cells.values())).results[0]
     threads = sorted({str(result["threads"]) for cell in cells.values() for result in cell.results})
     text += f"`{name}`: {sample['train_rows']:,} rows to learn from, {sample['test_rows']:,} to test on; "
     text += f"threads: {' and '.join(threads)}.\n\n"
-    text += grid(["method", "error %", "seeds", "training s", "predicting s", "model"], lines)
+    text += grid(["method", "error %", "log loss", "seeds", "training s", "predicting s", "model"], lines)
     for method, why in missing.items():
         text += f"\n{method}: no result, {why}."
     if missing:
@@ -183,16 +190,30 @@ def rank_table(title, cells, methods):
         behind = [cells[name][method].error - cells[name][OURS].error for name in common if OURS in methods]
         wins, losses = sum(d > 1e-12 for d in behind), sum(d < -1e-12 for d in behind)
         total = sum(cells[name][method].train for name in common)
+        figures = [cells[name][method].log_loss for name in common]
         lines.append([
             f"**{method}**" if method == OURS else method,
             f"{places[method]:.2f}",
             percent(mean(cells[name][method].error for name in common)),
             "" if method == OURS else f"{wins} / {len(behind) - wins - losses} / {losses}",
+            loss(None if None in figures else mean(figures)),
+            "" if method == OURS else standing_by_loss(cells, common, method),
             seconds(total),
         ])
+    beside = "Gatewood ahead / equal / behind"
     return (f"{title}, over {len(common)} sets:\n\n"
-            + grid(["method", "mean rank", "mean error %", "Gatewood ahead / equal / behind", "training s, a split of each"], lines)
+            + grid(["method", "mean rank", "mean error %", beside, "mean log loss", f"{beside} in log loss",
+                    "training s, a split of each"], lines)
             + "\n")
+
+
+def standing_by_loss(cells, names, method):
+    """On how many sets Gatewood's log loss is lower, equal or higher; nothing where either has none."""
+    pairs = [(cells[name][OURS].log_loss, cells[name][method].log_loss) for name in names if OURS in cells[name]]
+    if not pairs or any(None in pair for pair in pairs):
+        return "-"
+    ahead, behind = (sum(sign * (theirs - ours) > 1e-12 for ours, theirs in pairs) for sign in (1, -1))
+    return f"{ahead} / {len(pairs) - ahead - behind} / {behind}"
 
 
 def pmlb_section(cells, missing, picture):
@@ -201,7 +222,7 @@ def pmlb_section(cells, missing, picture):
     ours = [method for method in methods if method.startswith(OURS)]
     defaults = [method for method in methods if method.endswith("-defaults")]
     searched = [method for method in methods if method.endswith("-search")]
-    text = "## The two-class sets of PMLB\n\nStratified splits of 80 and 20 %, one a seed. "
+    text = "## The sets of PMLB\n\nStratified splits of 80 and 20 %, one a seed. "
     text += "A rank is a method's place on a set by its mean error over the splits; 1 is best, ties share places.\n\n"
     text += rank_table("Gatewood beside the rivals' defaults", cells, ours + defaults)
     # Those that have all sets; the others' sets are fewer, and not a fair choice of all.
@@ -226,10 +247,28 @@ def pmlb_section(cells, missing, picture):
 
         lines.append([name.removeprefix("pmlb/"), *map(figure, shown)])
     text += "Mean error of every method on every set, the lowest in bold:\n\n" + grid(["set", *shown], lines) + "\n"
+    text += loss_grid(cells, names, shown)
     for name in sorted(missing):
         for method, why in missing[name].items():
             text += f"- {name}, {method}: {why}\n"
     return text
+
+
+def loss_grid(cells, names, methods):
+    """The mean log loss of the methods that have one, set by set."""
+    known = [method for method in methods
+             if any(cells[name][method].log_loss is not None for name in names if method in cells[name])]
+    if not known:
+        return ""
+    lines = []
+    for name in names:
+        here = {method: cells[name][method].log_loss for method in known if method in cells[name]}
+        best = min((value for value in here.values() if value is not None), default=None)
+        figures = [loss(here.get(method)) for method in known]
+        bold = [f"**{figure}**" if best is not None and here.get(method) == best else figure
+                for method, figure in zip(known, figures)]
+        lines.append([name.removeprefix("pmlb/"), *bold])
+    return "Mean log loss, likewise:\n\n" + grid(["set", *known], lines) + "\n"
 
 
 def pmlb_figures(cells):
@@ -282,10 +321,12 @@ def summary_table(cells):
             continue
         ours, best = here[OURS], min(rivals, key=lambda method: rivals[method].error)
         ahead = ours.error < rivals[best].error
-        lines.append([TITLES[name], f"{percent(ours.error)} ± {percent(ours.spread)}", seconds(ours.train), best,
-                      f"{percent(rivals[best].error)} ± {percent(rivals[best].spread)}", seconds(rivals[best].train),
+        lines.append([TITLES[name], f"{percent(ours.error)} ± {percent(ours.spread)}", loss(ours.log_loss),
+                      seconds(ours.train), best, f"{percent(rivals[best].error)} ± {percent(rivals[best].spread)}",
+                      loss(rivals[best].log_loss), seconds(rivals[best].train),
                       OURS if ahead else "neither" if ours.error == rivals[best].error else f"**{best}**"])
-    headings = ["set", "Gatewood: error %", "training s", "best rival", "its error %", "its training s", "lower error"]
+    headings = ["set", "Gatewood: error %", "log loss", "training s", "best rival", "its error %", "its log loss",
+                "its training s", "lower error"]
     return "## Summary\n\n" + grid(headings, lines) + "\n" if lines else ""
 
 
@@ -306,7 +347,7 @@ runs with the defaults of its command. Training time goes from raw rows in memor
 learning, for the rivals their own binning, categories and counting of words, and a search where one is named.
 Predicting time goes from raw test rows in memory to their classes, once. Reading files is in nobody's time. A model's
 size is that of its file as the library saves it, for scikit-learn a pickle. Training times are medians over seeds,
-errors means ± their standard deviation; where a set has no split of its own, each seed is another split.
+errors means ± their standard deviation, log losses means (no probability below 1e-15); where a set has no split of its own, each seed is another split.
 `bench/compare/rivals.py` has the rivals' settings.
 """
 
@@ -341,7 +382,7 @@ def main():
         points = {method: (cell.train, cell.error, cell.spread) for method, cell in cells[name].items()}
         text += set_section(name, cells[name], missing[name], picture(name, TITLES[name], points))
     if figures:
-        image = picture("pmlb", "Two-class PMLB sets, mean error", figures)
+        image = picture("pmlb", "PMLB sets, mean error", figures)
         text += pmlb_section(cells, {name: why for name, why in missing.items() if name.startswith("pmlb/")}, image)
     (out / "report.md").write_text(text.rstrip() + "\n")
     print(f"wrote {out / 'report.md'}")

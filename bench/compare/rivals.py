@@ -154,6 +154,12 @@ class Rival:
     def predict(self, x):
         return numpy.asarray(self.model.predict(self.to_columns(x))).ravel().astype(int)
 
+    def probabilities(self, x):
+        """The probability of every class, a row each; none of the SVM, which gives margins alone."""
+        if self.family == "svm-rbf":
+            return None
+        return numpy.asarray(self.model.predict_proba(self.to_columns(x)))
+
     def search(self, x, y):
         """The settings with the fewest errors over three folds; stops trying when its time is up."""
         from sklearn.model_selection import StratifiedKFold

@@ -214,21 +214,38 @@ PAIRS = [(2, 7), (3, 8), (4, 5), (4, 9), (5, 8), (7, 9)]
 SETS += [DataSet(f"mnist{a}{b}-standard", lambda f, _, pair=(a, b): images(f, MNIST, DIGITS, list(pair)),
                  f"mnist:classes={a}-{b}", True, cost=20) for a, b in PAIRS]
 
-# The two-class sets of the Penn benchmarks with 300 rows or more and at most 600 columns: name, rows.
-PMLB = [
-    ("haberman", 306), ("bupa", 345), ("spectf", 349), ("ionosphere", 351), ("saheart", 462), ("clean1", 476),
-    ("irish", 500), ("threeOf9", 512), ("monk3", 554), ("monk1", 556), ("monk2", 601), ("profb", 672),
-    ("tic_tac_toe", 958), ("tokyo1", 959), ("xd6", 973), ("parity5+5", 1124), ("Hill_Valley_with_noise", 1212),
-    ("Hill_Valley_without_noise", 1212), ("mofn_3_7_10", 1324),
+# Sets of the Penn benchmarks, of two classes and then of several: name, rows.
+PMLB_TWO = [
+    ("parity5", 32), ("analcatdata_fraud", 42), ("analcatdata_aids", 50), ("analcatdata_bankruptcy", 50),
+    ("analcatdata_japansolvent", 52), ("labor", 57), ("analcatdata_asbestos", 83), ("lupus", 87),
+    ("postoperative_patient_data", 88), ("analcatdata_cyyoung9302", 92), ("analcatdata_cyyoung8092", 97),
+    ("analcatdata_creditscore", 100), ("appendicitis", 106), ("molecular_biology_promoters", 106),
+    ("analcatdata_boxing1", 120), ("mux6", 128), ("analcatdata_boxing2", 132), ("hepatitis", 155), ("corral", 160),
+    ("glass2", 163), ("backache", 180), ("prnn_crabs", 200), ("sonar", 208), ("biomed", 209), ("prnn_synth", 250),
+    ("analcatdata_lawsuit", 264), ("spect", 267), ("breast_cancer", 286), ("haberman", 306), ("bupa", 345),
+    ("spectf", 349), ("ionosphere", 351), ("saheart", 462), ("clean1", 476), ("irish", 500), ("threeOf9", 512),
+    ("monk3", 554), ("monk1", 556), ("monk2", 601), ("profb", 672), ("tic_tac_toe", 958), ("tokyo1", 959),
+    ("xd6", 973), ("parity5+5", 1124), ("Hill_Valley_with_noise", 1212), ("Hill_Valley_without_noise", 1212),
+    ("mofn_3_7_10", 1324), ("GAMETES_Epistasis_2_Way_1000atts_0.4H_EDM_1_EDM_1_1", 1600),
     ("GAMETES_Epistasis_2_Way_20atts_0.1H_EDM_1_1", 1600), ("GAMETES_Epistasis_2_Way_20atts_0.4H_EDM_1_1", 1600),
     ("GAMETES_Epistasis_3_Way_20atts_0.2H_EDM_1_1", 1600),
     ("GAMETES_Heterogeneity_20atts_1600_Het_0.4_0.2_50_EDM_2_001", 1600),
-    ("GAMETES_Heterogeneity_20atts_1600_Het_0.4_0.2_75_EDM_2_001", 1600),
-    ("hypothyroid", 3163), ("chess", 3196), ("kr_vs_kp", 3196), ("dis", 3772), ("spambase", 4601), ("churn", 5000),
-    ("phoneme", 5404), ("clean2", 6598), ("ring", 7400), ("twonorm", 7400), ("mushroom", 8124),
-    ("agaricus_lepiota", 8145), ("coil2000", 9822), ("magic", 19020), ("adult", 48842),
+    ("GAMETES_Heterogeneity_20atts_1600_Het_0.4_0.2_75_EDM_2_001", 1600), ("hypothyroid", 3163), ("chess", 3196),
+    ("kr_vs_kp", 3196), ("dis", 3772), ("spambase", 4601), ("churn", 5000), ("phoneme", 5404), ("clean2", 6598),
+    ("ring", 7400), ("twonorm", 7400), ("mushroom", 8124), ("agaricus_lepiota", 8145), ("coil2000", 9822),
+    ("magic", 19020), ("adult", 48842),
 ]
-SETS += [DataSet(f"pmlb/{name}", pmlb(name), size="small", cost=rows // 5000) for name, rows in PMLB]
+PMLB_MANY = [
+    ("iris", 150), ("tae", 151), ("wine_recognition", 178), ("dermatology", 366), ("balance_scale", 625),
+    ("soybean", 675), ("vehicle", 846), ("vowel", 990), ("yeast", 1479), ("mfeat_pixel", 2000),
+    ("segmentation", 2310), ("dna", 3186), ("splice", 3188), ("led24", 3200), ("led7", 3200), ("allhypo", 3770),
+    ("allbp", 3772), ("waveform_21", 5000), ("waveform_40", 5000), ("page_blocks", 5473), ("texture", 5500),
+    ("optdigits", 5620), ("satimage", 6435), ("ann_thyroid", 7200), ("pendigits", 10992), ("nursery", 12958),
+    ("letter", 20000), ("krkopt", 28056), ("shuttle", 58000), ("connect_4", 67557), ("fars", 100968),
+    ("sleep", 105908), ("kddcup", 494020),
+]
+SETS += [DataSet(f"pmlb/{name}", pmlb(name), size="small", cost=rows // 5000)
+         for name, rows in PMLB_TWO + PMLB_MANY]
 BY_NAME = {dataset.name: dataset for dataset in SETS}
 
 

@@ -33,8 +33,9 @@ def made(results):
 class ReportTest(unittest.TestCase):
     def test_means_and_spread_over_seeds(self):
         text = made([result("adult", "gatewood", 0, 0.12, 1.0), result("adult", "gatewood", 1, 0.14, 3.0),
-                     result("adult", "lightgbm", 0, 0.15, 8.0)])
-        self.assertIn("| **gatewood** | 13.00 ± 1.41 | 2 | 2.00 | 0.50 | 12 kB |", text)
+                     result("adult", "lightgbm", 0, 0.15, 8.0, log_loss=0.2781)])
+        self.assertIn("| **gatewood** | 13.00 ± 1.41 | - | 2 | 2.00 | 0.50 | 12 kB |", text)
+        self.assertIn("| lightgbm | 15.00 ± 0.00 | 0.2781 | 1 |", text)
         self.assertIn("Gatewood has the lowest error, 2.00 points below lightgbm. No rival trains faster.", text)
         self.assertIn("| Adult | at most 12.60 | 13.00 | 15.00 | 4.0 | 1 | **no** |", text)
 
@@ -54,14 +55,15 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(report.ranks({"a": 0.1, "b": 0.2, "c": 0.1, "d": 0.3}), {"a": 1.5, "c": 1.5, "b": 3, "d": 4})
 
     def test_ranks_are_over_the_sets_that_all_have(self):
-        results = [result(f"pmlb/{name}", method, 0, error, 1.0)
+        results = [result(f"pmlb/{name}", method, 0, error, 1.0, log_loss=2 * error)
                    for name, errors in {"one": (0.1, 0.2), "two": (0.3, 0.2), "three": (0.1, 0.1)}.items()
                    for method, error in zip(("gatewood", "lightgbm-defaults"), errors)]
         text = made(results + [result("pmlb/four", "gatewood", 0, 0.9, 1.0)])
         self.assertIn("rivals' defaults, over 3 sets", text)
-        self.assertIn("| lightgbm-defaults | 1.50 | 16.67 | 1 / 1 / 1 | 3.00 |", text)
+        self.assertIn("| lightgbm-defaults | 1.50 | 16.67 | 1 / 1 / 1 | 0.3333 | 1 / 1 / 1 | 3.00 |", text)
         self.assertIn("| three | **10.00** | **10.00** |", text)
         self.assertIn("| four | **90.00** | - |", text)
+        self.assertIn("| one | **0.2000** | 0.4000 |", text)
 
 
 if __name__ == "__main__":

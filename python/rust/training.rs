@@ -2,11 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use gatewood::encode::Labels;
-use gatewood::learn::{Observer, Progress};
+use gatewood::learn::{CurvePoint, Observer, Progress};
 use gatewood::model::{self, LabelledRows, TrainSettings, Trained, Training};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;
@@ -25,12 +25,27 @@ struct Watch {
     stop: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
+    /// Rounds that the calling thread has not told of.
+    rounds: Mutex<Vec<CurvePoint>>,
+}
+
+impl Watch {
+    /// Work done, work in all, and the rounds since the last call as JSON.
+    fn news(&self) -> (u64, u64, String) {
+        let rounds = std::mem::take(&mut *self.rounds.lock().unwrap_or_else(PoisonError::into_inner));
+        let [done, total] = [&self.done, &self.total].map(|count| count.load(Ordering::Relaxed));
+        (done, total, serde_json::to_string(&rounds).unwrap_or_default())
+    }
 }
 
 impl Observer for Watch {
     fn progress(&self, progress: Progress) {
         self.total.store(progress.total, Ordering::Relaxed);
         self.done.fetch_max(progress.done, Ordering::Relaxed);
+    }
+
+    fn round(&self, point: &CurvePoint) {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner).push(*point);
     }
 
     fn stop(&self) -> bool {
@@ -121,8 +136,7 @@ fn watched(
         Python::attach(|py| {
             py.check_signals()?;
             if let Some(progress) = progress {
-                let [done, total] = [&watch.done, &watch.total].map(|count| count.load(Ordering::Relaxed));
-                progress.call1(py, (done, total))?;
+                progress.call1(py, watch.news())?;
             }
             Ok(())
         })
@@ -154,6 +168,10 @@ fn watched(
                     }
                 }
             };
+            // The rounds since the last look are told too.
+            if interrupted.is_none() && matches!(result, Ok(Ok(_))) {
+                interrupted = listen().err();
+            }
             match (interrupted, result) {
                 (Some(error), _) => Err(error),
                 (None, Ok(result)) => result.map_err(raise),

@@ -62,8 +62,11 @@ def test_early_stopping_without_validation_rows() -> None:
 def test_callbacks_hear_and_stop() -> None:
     X, y = rows(20_000)
     heard: list[dict[str, Any]] = []
-    GatewoodClassifier(n_estimators=400).fit(X, y, callbacks=[heard.append])
-    assert heard and set(heard[0]) == {"done", "total", "seconds"}
+    model = GatewoodClassifier(n_estimators=40).fit(X, y, callbacks=[heard.append])
+    assert heard and all({"done", "total", "seconds"} <= set(state) for state in heard)
+    told = [state for state in heard if "round" in state]
+    assert [state["round"] for state in told] == list(range(1, 41))
+    assert [state["train_loss"] for state in told] == model.learning_curve_["train_loss"].tolist()
 
     class Enough(Exception):
         pass
@@ -73,6 +76,17 @@ def test_callbacks_hear_and_stop() -> None:
 
     with pytest.raises(Enough):
         GatewoodClassifier(n_estimators=4000).fit(X, y, callbacks=[stop])
+
+
+def test_the_metric_chooses_the_rounds() -> None:
+    X, y = rows(600, seed=3)
+    held = rows(300, seed=4)
+    for metric, name, sign in (("logloss", "validation_loss", 1), ("error", "validation_error", 1), ("auc", "validation_auc", -1)):
+        model = GatewoodClassifier(n_estimators=30, eval_metric=metric, random_state=0).fit(X, y, eval_set=held)
+        judged = sign * model.learning_curve_[name]
+        assert model.best_iteration_ == int(np.argmin(judged)) + 1
+    with pytest.raises(ValueError, match="eval_metric"):
+        GatewoodClassifier(eval_metric="gini").fit(X, y)
 
 
 def test_continuing_counts_rounds_on(tmp_path: Path) -> None:

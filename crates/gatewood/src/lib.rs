@@ -62,6 +62,7 @@
     allow(dead_code, unused_imports)
 )]
 
+mod area;
 #[allow(unsafe_code)]
 pub mod bits;
 pub mod circuit;

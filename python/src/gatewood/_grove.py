@@ -64,6 +64,9 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     early_stopping_rounds : int
         Rounds without improvement on the rows of ``eval_set``, or on a tenth of the rows where there is none, after which
         learning stops.
+    eval_metric : {"logloss", "error", "auc"}
+        What the rounds that are kept are chosen by on the rows of ``eval_set``, or on those put aside for
+        ``early_stopping_rounds``.
     shared_trees : bool
         Whether the trees of a many-class grove vote on all classes.
     spans : int
@@ -100,7 +103,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     n_features_in_, feature_names_in_
         The columns seen in training.
     feature_importances_ : array
-        What each column is worth to the circuit.
+        What each column is worth: on a table, how much the log loss of some rows rises when it is shuffled among them.
     learning_curve_ : dict of arrays
         Errors and losses by round.
     n_rounds_, best_iteration_ : int
@@ -143,6 +146,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         reg_lambda: float | None = None,
         vote_bits: int | None = None,
         early_stopping_rounds: int | None = None,
+        eval_metric: str | None = None,
         shared_trees: bool | None = None,
         spans: int | None = None,
         patterns: int | None = None,
@@ -173,6 +177,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.reg_lambda = reg_lambda
         self.vote_bits = vote_bits
         self.early_stopping_rounds = early_stopping_rounds
+        self.eval_metric = eval_metric
         self.shared_trees = shared_trees
         self.spans = spans
         self.patterns = patterns
@@ -207,8 +212,10 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         init_model : path, fitted GatewoodClassifier or native model, optional
             A grove to continue: its columns, classes and trees stay, and the rounds come on top.
         callbacks : list of callables, optional
-            Each is called some times a second while learning with a dict of ``done`` and ``total`` (units of work) and
-            ``seconds``. What one raises stops the training.
+            Each is called for every round with a dict of ``round``, ``gates``, ``train_error``, ``train_loss`` and, where
+            there are validation rows, ``validation_error``, ``validation_loss`` and perhaps ``validation_auc``; and some
+            times a second while learning without these. ``done`` and ``total`` (units of work) and ``seconds`` are there
+            always. What one raises stops the training.
         """
         start = None if init_model is None else self._start(init_model)
         self._train(X, y, sample_weight, eval_set, start, None if start is None else self.classes_, callbacks)

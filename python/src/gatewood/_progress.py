@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from typing import Any, Callable, Sequence
@@ -16,10 +17,13 @@ class Progress:
         self.begun = time.monotonic()
         self.shown = ""
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, rounds: str = "[]") -> None:
+        """Tells of work done, and of the rounds since the last call as JSON."""
         seconds = time.monotonic() - self.begun
-        for callback in self.callbacks:
-            callback({"done": done, "total": total, "seconds": seconds})
+        known = {"done": done, "total": total, "seconds": seconds}
+        for news in json.loads(rounds) or [{}]:
+            for callback in self.callbacks:
+                callback(known | news)
         if not self.verbose:
             return
         share = done / total if total else 0.0

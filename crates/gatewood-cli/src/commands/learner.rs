@@ -136,6 +136,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "patience", value_name = "P")]
     early_stopping_rounds: Option<usize>,
 
+    /// Grove: what the rows of --early-stopping-rounds are judged by
+    #[arg(long, value_name = "METRIC", value_parser = ["logloss", "error", "auc"])]
+    eval_metric: Option<String>,
+
     /// Grove: pixels of the lines in images that trees read as spans, any of them or all; 0 for none
     #[arg(long, value_name = "PIXELS")]
     spans: Option<usize>,
@@ -252,6 +256,7 @@ impl LearnArgs {
             ("reg_lambda", self.reg_lambda.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
+            ("eval_metric", self.eval_metric.clone().map(Value::from)),
             ("spans", self.spans.map(Value::from)),
             ("patterns", self.patterns.map(Value::from)),
             ("pattern", self.pattern.clone()),
@@ -317,6 +322,7 @@ pub(crate) fn more_fields(trained: &Trained) -> Vec<(&'static str, Value)> {
     match &trained.grove {
         Some(story) => vec![
             ("rounds", json!(story.rounds)),
+            ("held_out_log_loss", json!(story.held_out_loss)),
             ("spans", json!(spans)),
             ("patterns", json!(patterns)),
             ("vote_bits", json!(story.plan.vote_bits)),

@@ -379,6 +379,7 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
         fields.insert(name.into(), value);
     };
     put("train_error", json!(tested.train.error));
+    put("train_baseline_error", json!(tested.train.baseline_error));
     if let Some(test) = &tested.test {
         put("test_error", json!(test.error));
         put("test_baseline_error", json!(test.baseline_error));
@@ -402,6 +403,14 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("classes", json!(tested.trained.model.classes()));
     let left_out = tested.trained.encoding.as_ref().map(EncodeReport::columns_left_out);
     put("columns_left_out", json!(left_out.unwrap_or_default()));
+    put(
+        "notes",
+        tested.trained.encoding.as_ref().map_or_else(|| json!([]), |encoding| json!(encoding.notes())),
+    );
+    let judged = tested.test.as_ref().unwrap_or(&tested.train);
+    if let Some(remark) = judged.remark(tested.trained.model.classes()) {
+        put("remark", json!(remark));
+    }
     put("settings", shown(&settings.learn, &tested.trained));
     for (name, value) in more_fields(&tested.trained) {
         put(name, value);

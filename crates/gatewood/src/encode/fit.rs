@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::cuts::{between, between_moments, quantile_cuts};
 use super::encoder::MAX_COLUMNS;
 use super::prune::{Verdict, prune};
+use super::settings::{FEW_BINS, MAX_BINS};
 use super::treat::{Treated, treat};
 use super::{
     BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
@@ -95,15 +96,36 @@ impl Offer {
     }
 }
 
+/// Bits of all rows, beyond which columns of numbers get fewer thresholds where nobody says how many.
+const MANY_BITS: usize = 1 << 31;
+
 fn draft(
     table: TableView<'_>,
     rows: Option<&[usize]>,
     settings: &EncodeSettings,
     parallel: bool,
 ) -> Result<Draft> {
+    let draft = draft_with(table, rows, settings, settings.max_bins, parallel)?;
+    // Trees would hardly ever try the few bits of categories beside so many of numbers.
+    let is_mixed = draft.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Categories { .. }));
+    let takes_much = draft.encoder.bits.len().saturating_mul(table.rows()) > MANY_BITS;
+    if settings.max_bins == MAX_BINS && (is_mixed || takes_much) {
+        return draft_with(table, rows, settings, FEW_BINS, parallel);
+    }
+    Ok(draft)
+}
+
+/// [`draft`], with at most so many thresholds of a column.
+fn draft_with(
+    table: TableView<'_>,
+    rows: Option<&[usize]>,
+    settings: &EncodeSettings,
+    max_bins: u32,
+    parallel: bool,
+) -> Result<Draft> {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
     let numbers = (0..table.columns()).filter(is_number).count();
-    let max_bins = settings.max_bins.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
+    let max_bins = max_bins.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
     let asked = settings.by_column();
     let offer = |position: usize| -> Result<Offer> {
         let name = table.name(position);

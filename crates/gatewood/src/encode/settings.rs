@@ -11,6 +11,10 @@ use crate::{Error, Result};
 /// Most bits one column of numbers may get, and most categories and words of a text column.
 const MOST: u32 = 65_535;
 
+/// Thresholds of a column of numbers where nobody says, and where rows are so many that these would take much memory.
+pub(super) const MAX_BINS: u32 = 255;
+pub(super) const FEW_BINS: u32 = 64;
+
 /// How raw columns become bits: a plain struct with defaults, checked before use.
 ///
 /// ```
@@ -22,7 +26,8 @@ const MOST: u32 = 65_535;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EncodeSettings {
-    /// Most thresholds of a column of numbers, placed at quantiles. 64.
+    /// Most thresholds of a column of numbers, placed at quantiles. 255; 64 where other columns are categories of text, or
+    /// the bits of all rows would take more than 256 MiB.
     #[serde(alias = "number_bits")]
     pub max_bins: u32,
     /// When all columns of numbers together would get more bits than this, each gets fewer. 32,768.
@@ -160,7 +165,7 @@ pub enum PixelCode {
 impl Default for EncodeSettings {
     fn default() -> Self {
         Self {
-            max_bins: 64,
+            max_bins: MAX_BINS,
             bit_budget: 32_768,
             few_values: FewValues::default(),
             few_limit: 8,

@@ -77,6 +77,17 @@ const TABLE_OF_TWO: Defaults = Defaults {
     ..TABLE
 };
 
+const TABLE_OF_TWO_SMALL: Defaults = Defaults {
+    climb: 200,
+    most_rounds: 400,
+    cv_folds: 5,
+    trees_per_round: 2,
+    learning_rate: 0.07,
+    honest_fraction: 0.3,
+    reg_lambda: 0.5,
+    ..TABLE_OF_TWO
+};
+
 const TABLE_OF_TWO_LARGE: Defaults = Defaults {
     arities: [4, 4],
     climb: 300,
@@ -86,6 +97,10 @@ const TABLE_OF_TWO_LARGE: Defaults = Defaults {
     sample_rows: 16384,
     ..TABLE_OF_TWO
 };
+
+/// Rough functions of few columns want wide roots.
+const TABLE_OF_TWO_ROUGH: Defaults =
+    Defaults { arities: [3, 8], climb: 500, learning_rate: 0.05, reg_lambda: 1.0, ..TABLE_OF_TWO_LARGE };
 
 const TABLE_OF_MANY_LARGE: Defaults = Defaults { arities: [5, 3], climb: 2000, learning_rate: 0.07, ..TABLE };
 
@@ -149,7 +164,7 @@ fn is_wide(data: &Profile) -> bool {
 }
 
 /// The table, the more particular cases first.
-pub(super) const CASES: [Case; 18] = [
+pub(super) const CASES: [Case; 19] = [
     Case {
         name: "a value, under 2,000 rows",
         holds: |data| data.classes == 0 && data.rows < 2_000,
@@ -238,20 +253,18 @@ pub(super) const CASES: [Case; 18] = [
         note: "ten digits and Fashion-MNIST: 0.05 is best after 1,000 rounds, small roots under wide gates",
     },
     Case {
+        name: "table, 2 classes, under 250 rows",
+        holds: |data| data.classes == 2 && data.rows < 250,
+        defaults: TABLE_OF_TWO_SMALL,
+        other: None,
+        note: "PMLB: honest votes and five folds where rows are few and noisy; too few to choose a shape by",
+    },
+    Case {
         name: "table, 2 classes, under 2,000 rows",
         holds: |data| data.classes == 2 && data.rows < 2_000,
-        defaults: Defaults {
-            climb: 200,
-            most_rounds: 400,
-            cv_folds: 3,
-            trees_per_round: 2,
-            learning_rate: 0.07,
-            honest_fraction: 0.3,
-            reg_lambda: 0.5,
-            ..TABLE_OF_TWO
-        },
-        other: None,
-        note: "PMLB: honest votes and three folds where rows are few and noisy",
+        defaults: TABLE_OF_TWO_SMALL,
+        other: Some(Defaults { arities: [2, 3], ..TABLE_OF_TWO_SMALL }),
+        note: "PMLB: as below 250 rows; where folds chose small trees, the log loss of other rows was lower in 28 of 41 cases",
     },
     Case {
         name: "table, 2 classes, under 20,000 rows",
@@ -264,15 +277,15 @@ pub(super) const CASES: [Case; 18] = [
         name: "table, 2 classes, under 50,000 rows",
         holds: |data| data.classes == 2 && data.rows < 50_000,
         defaults: TABLE_OF_TWO_LARGE,
-        other: None,
-        note: "Adult and Electricity: one fold chooses the rounds",
+        other: Some(TABLE_OF_TWO_ROUGH),
+        note: "Adult: small trees; Electricity: wide roots (held-out loss 0.384 against 0.396); one fold chooses shape and rounds",
     },
     Case {
         name: "table, 2 classes, under 200,000 rows",
         holds: |data| data.classes == 2 && data.rows < 200_000,
-        defaults: Defaults { cv_folds: 0, easy_rounds: 400, ..TABLE_OF_TWO_LARGE },
+        defaults: TABLE_OF_TWO_LARGE,
         other: None,
-        note: "NSL-KDD and UNSW-NB15: a fold would cost as much as learning",
+        note: "UNSW-NB15: a fold takes as long as learning, beside it; 2.04 % of held-out rows wrong against 2.19 % with a twentieth held out",
     },
     Case {
         name: "table, 2 classes",
@@ -284,7 +297,7 @@ pub(super) const CASES: [Case; 18] = [
     Case {
         name: "table, under 2,000 rows",
         holds: |data| data.rows < 2_000,
-        defaults: Defaults { most_rounds: 400, cv_folds: 3, learning_rate: 0.07, reg_lambda: 0.5, ..TABLE },
+        defaults: Defaults { most_rounds: 400, cv_folds: 5, learning_rate: 0.07, reg_lambda: 0.5, ..TABLE },
         other: None,
         note: "PMLB, several classes",
     },
@@ -312,9 +325,9 @@ pub(super) const CASES: [Case; 18] = [
     Case {
         name: "table",
         holds: |_| true,
-        defaults: HUGE,
+        defaults: Defaults { arities: [3, 11], climb: 700, rounds: 600, learning_rate: 0.15, ..HUGE },
         other: Some(Defaults { trees_per_round: 1, ..HUGE_AND_SMOOTH }),
-        note: "Covertype, seven classes; the other shape as for two",
+        note: "Covertype, seven classes: held-out loss 0.0855 against 0.0868 of [2, 12]; the other shape as for two",
     },
 ];
 
@@ -355,7 +368,7 @@ mod tests {
     #[test]
     fn the_number_of_bits_does_not_change_what_kind_of_data_it_is() {
         let mut reached = std::collections::BTreeSet::new();
-        for rows in [100, 3_000, 10_000, 30_000, 100_000, 1_000_000] {
+        for rows in [100, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000] {
             for classes in [0, 2, 7] {
                 let case = |bits, kind| case_of(&Profile::new(rows, 12, bits, classes, kind)).name;
                 for bits in [12, 768, 100_000] {

@@ -22,7 +22,7 @@ mod tree;
 
 pub(crate) use grove::FEW_GATES;
 pub use grove::{
-    CurvePoint, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
+    CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
 pub use patterns::{Augment, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};

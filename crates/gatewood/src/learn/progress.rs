@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::CurvePoint;
 use crate::{Error, Result};
 
 /// How far the work is.
@@ -18,6 +19,11 @@ pub trait Observer: Sync {
     /// Some work was done.
     fn progress(&self, progress: Progress) {
         let _ = progress;
+    }
+
+    /// A round of a grove is over. Rounds of folds, which only choose how many there are to be, are not told.
+    fn round(&self, point: &CurvePoint) {
+        let _ = point;
     }
 
     /// Whether the work should stop; it then ends with [`Error::is_cancelled`].

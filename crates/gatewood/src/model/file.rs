@@ -46,6 +46,9 @@ struct Header {
     encoder: Encoder,
     settings: UsedSettings,
     provenance: Provenance,
+    /// What each raw column is worth.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    importance: Vec<f64>,
 }
 
 /// What of the circuit is in the header; the rest is in the body.
@@ -126,6 +129,7 @@ impl Model {
             encoder: self.encoder.clone(),
             settings: self.settings.clone(),
             provenance: self.provenance.clone(),
+            importance: self.importance.clone(),
         };
         let header = serde_json::to_vec(&header).expect("a header has no maps with keys other than strings");
         let mut bytes = Vec::with_capacity(PREFIX + header.len() + body.len() + SUFFIX);
@@ -196,7 +200,15 @@ impl Model {
         let model = circuit.and_then(|circuit| Model::new(header.encoder, circuit, header.classes));
         // Parts that do not fit each other are the file's fault.
         let model = model.map_err(|error| Error::file(error.to_string()))?;
-        Ok(model.with_label(header.label).with_settings(header.settings).with_provenance(header.provenance))
+        let fits = header.importance.is_empty() || header.importance.len() == model.encoder.width();
+        if !fits || header.importance.iter().any(|worth| !(0.0..=1.0).contains(worth)) {
+            return Err(Error::file("the importance of columns is not a share for each of them"));
+        }
+        Ok(model
+            .with_label(header.label)
+            .with_settings(header.settings)
+            .with_provenance(header.provenance)
+            .with_importance(header.importance))
     }
 
     /// Writes the model to a file, which is whole or absent at any time ([`AtomicFile`](super::AtomicFile)).

@@ -6,10 +6,22 @@ use crate::circuit::{Tree, VoteTree};
 impl Model {
     /// What each column of the training table is worth; they add up to one, or are all zero where no leaf matters.
     ///
+    /// A grove of a table knows it from its training: by how much the log loss of some training rows (of the validation
+    /// rows, where there are any) rises when the column is shuffled among them, the file keeps that. Other circuits have
+    /// [`Model::circuit_importance`].
+    pub fn importance(&self) -> Vec<f64> {
+        let all: f64 = self.importance.iter().sum();
+        match self.importance.len() == self.encoder.width() && all > 0.0 {
+            true => self.importance.iter().map(|worth| worth / all).collect(),
+            false => self.circuit_importance(),
+        }
+    }
+
+    /// What each column is worth as far as the circuit alone says; they add up to one, or are all zero.
+    ///
     /// A leaf is worth what its bit changes on average when every address of the gates on its path is equally likely: the
     /// share of addresses at which its gate's output follows it, times that of each gate above, times the mean change of
-    /// the votes at the root. The bits of a span or a pattern share what it is worth evenly. It follows from the circuit alone, so that
-    /// a loaded model has it too.
+    /// the votes at the root. The bits of a span or a pattern share what it is worth evenly.
     ///
     /// ```
     /// # use gatewood::bits::BitMatrix;
@@ -22,7 +34,7 @@ impl Model {
     /// assert_eq!(model.importance(), [0.0, 1.0]);
     /// # Ok::<(), gatewood::Error>(())
     /// ```
-    pub fn importance(&self) -> Vec<f64> {
+    pub fn circuit_importance(&self) -> Vec<f64> {
         let mut of_bits = vec![0.0; self.encoder.bits()];
         match &self.circuit {
             Circuit::Tree(tree) => add_tree(tree, &mut of_bits),

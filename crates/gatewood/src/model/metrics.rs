@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Prediction;
+use crate::area::area_under_curve;
 use crate::text::quote;
 use crate::{Error, Result};
 
@@ -50,11 +51,11 @@ impl Metrics {
         let mut metrics = Self::of_classes(classes, truth, prediction.classes())?;
         if let (Some(margins), Some(width)) = (prediction.margins(), prediction.width()) {
             metrics.auc = if width == 1 {
-                area(margins.iter().copied(), truth.iter().map(|&class| class == 1))
+                area_under_curve(margins.iter().copied(), truth.iter().map(|&class| class == 1))
             } else {
                 let each = (0..width).filter_map(|class| {
                     let margins = margins.chunks(width).map(|margins| margins[class]);
-                    area(margins, truth.iter().map(|&truth| truth as usize == class))
+                    area_under_curve(margins, truth.iter().map(|&truth| truth as usize == class))
                 });
                 let areas: Vec<f64> = each.collect();
                 (!areas.is_empty()).then(|| areas.iter().sum::<f64>() / areas.len() as f64)
@@ -145,26 +146,6 @@ fn log_loss(truth: &[u32], prediction: &Prediction) -> Option<f64> {
     Some(sum / truth.len() as f64)
 }
 
-/// The chance that a row that is `yes` has a larger margin than one that is not, equal margins counting half.
-fn area(margins: impl Iterator<Item = i32>, yes: impl Iterator<Item = bool>) -> Option<f64> {
-    let mut rows: Vec<(i32, bool)> = margins.zip(yes).collect();
-    rows.sort_unstable();
-    let all_yes = rows.iter().filter(|row| row.1).count() as u128;
-    let all_no = rows.len() as u128 - all_yes;
-    if all_yes == 0 || all_no == 0 {
-        return None;
-    }
-    // Twice the number of pairs in order, so that halves are whole.
-    let (mut below, mut twice) = (0u128, 0u128);
-    for equal in rows.chunk_by(|a, b| a.0 == b.0) {
-        let yes = equal.iter().filter(|row| row.1).count() as u128;
-        let no = equal.len() as u128 - yes;
-        twice += yes * (2 * below + no);
-        below += no;
-    }
-    Some(twice as f64 / (2 * all_yes * all_no) as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,15 +185,15 @@ mod tests {
 
     #[test]
     fn one_class_has_no_area() {
-        assert_eq!(area([1, 2].into_iter(), [true, true].into_iter()), None);
-        assert_eq!(area([1, 2].into_iter(), [false, true].into_iter()), Some(1.0));
-        assert_eq!(area([1, 1].into_iter(), [false, true].into_iter()), Some(0.5));
+        assert_eq!(area_under_curve([1, 2].into_iter(), [true, true].into_iter()), None);
+        assert_eq!(area_under_curve([1, 2].into_iter(), [false, true].into_iter()), Some(1.0));
+        assert_eq!(area_under_curve([1, 1].into_iter(), [false, true].into_iter()), Some(0.5));
     }
 
     proptest! {
         #[test]
         fn the_area_is_the_chance_of_pairs_in_order(rows in proptest::collection::vec((-3i32..3, any::<bool>()), 1..40)) {
-            let found = area(rows.iter().map(|row| row.0), rows.iter().map(|row| row.1));
+            let found = area_under_curve(rows.iter().map(|row| row.0), rows.iter().map(|row| row.1));
             let (mut twice, mut pairs) = (0, 0);
             for yes in rows.iter().filter(|row| row.1) {
                 for no in rows.iter().filter(|row| !row.1) {

@@ -183,6 +183,8 @@ pub struct Model {
     label: Option<String>,
     settings: UsedSettings,
     provenance: Provenance,
+    /// What each column is worth, measured on rows; empty where it was not.
+    importance: Vec<f64>,
 }
 
 impl Model {
@@ -217,6 +219,7 @@ impl Model {
             label: None,
             settings: UsedSettings::default(),
             provenance: Provenance::default(),
+            importance: Vec::new(),
         })
     }
 
@@ -238,6 +241,12 @@ impl Model {
     #[must_use]
     pub fn with_provenance(mut self, provenance: Provenance) -> Self {
         self.provenance = provenance;
+        self
+    }
+
+    /// The same model with what its columns are worth, measured on rows.
+    fn with_importance(mut self, importance: Vec<f64>) -> Self {
+        self.importance = importance;
         self
     }
 

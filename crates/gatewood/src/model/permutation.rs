@@ -3,6 +3,7 @@
 use super::{Circuit, Metrics, Model, Prediction};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{Grove, VoteTree, write_probabilities};
+use crate::pool::{each, with_pool};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
@@ -30,23 +31,99 @@ impl Model {
             return Ok(of_columns);
         }
         let judge = Judge::new(self, bits, labels)?;
-        let everything: Vec<usize> = (0..bits.rows()).collect();
-        let mut shuffled = bits.select_rows(&everything)?;
-        let mut of_inputs: Vec<Vec<usize>> = vec![Vec::new(); self.encoder.inputs().len()];
-        for (bit, meaning) in self.encoder.meanings().iter().enumerate() {
-            meaning.columns().for_each(|column| of_inputs[column as usize].push(bit));
-        }
-        for (index, own) in of_inputs.iter().enumerate() {
-            let Some(part) = judge.part(own)? else { continue };
-            let mut order = everything.clone();
-            Stream::new(seed, Purpose::Split, index as u64).shuffle(&mut order);
-            own.iter().for_each(|&bit| permute(bits.column(bit), &order, shuffled.column_mut(bit)));
-            let position = self.encoder.inputs()[index].position;
-            of_columns[position] += judge.loss(&part, &shuffled)? - judge.whole;
-            own.iter().for_each(|&bit| permute(bits.column(bit), &everything, shuffled.column_mut(bit)));
+        let readers = self.readers();
+        for (index, worth) in judge.shuffle_all(&readers, 1, seed, false)?.into_iter().enumerate() {
+            of_columns[self.encoder.inputs()[index].position] += worth;
         }
         Ok(of_columns)
     }
+
+    /// [`Model::permutation_importance`] of a grove on some of these rows, as many as take little time; each column's part of
+    /// the sum. Nothing where even few rows would take long, as on images, or no column matters.
+    pub(super) fn measured_importance(
+        &self,
+        bits: BitView<'_>,
+        labels: &[u32],
+        seed: u64,
+        threads: usize,
+    ) -> Result<Option<Vec<f64>>> {
+        let Circuit::Grove(grove) = &self.circuit else { return Ok(None) };
+        let fits = bits.columns() == self.encoder.bits() && bits.rows() == labels.len();
+        if self.circuit.says_values() || !grove.patterns().is_empty() || !grove.spans().is_empty() || !fits {
+            return Ok(None);
+        }
+        let readers = self.readers();
+        let trees: usize = readers.iter().map(|readers| readers.trees.len()).sum();
+        let affordable = WORK / (2 * trees.max(1) + READING * readers.len());
+        let count = bits.rows().min(affordable).min(MOST_ROWS);
+        if count < bits.rows().min(FEWEST_ROWS) {
+            return Ok(None);
+        }
+        let times = (affordable / count.max(1)).min(MOST_ROWS / count.max(1)).clamp(1, MOST_TIMES);
+        let rows: Vec<usize> = (0..count).map(|index| index * bits.rows() / count).collect();
+        let (sample, labels) =
+            (bits.select_rows(&rows)?, rows.iter().map(|&row| labels[row]).collect::<Vec<_>>());
+        let judge = Judge::new(self, sample.view(), &labels)?;
+        let worth = with_pool(threads, true, |parallel| judge.shuffle_all(&readers, times, seed, parallel))?;
+        let mut of_columns = vec![0.0; self.encoder.width()];
+        for (index, worth) in worth.into_iter().enumerate() {
+            of_columns[self.encoder.inputs()[index].position] += worth.max(0.0);
+        }
+        let all: f64 = of_columns.iter().sum();
+        // A millionth is as fine as anyone reads it, and short in the file.
+        of_columns.iter_mut().for_each(|worth| *worth = libm::rint(*worth / all * 1e6) / 1e6);
+        Ok((all > 0.0).then_some(of_columns))
+    }
+
+    /// For each input of the encoder its bits, and the trees of a grove that read any of them.
+    fn readers(&self) -> Vec<Readers> {
+        let inputs = self.encoder.inputs().len();
+        let mut readers: Vec<Readers> = (0..inputs).map(|_| Readers::default()).collect();
+        let mut columns_of = vec![Vec::new(); self.encoder.bits()];
+        for (bit, meaning) in self.encoder.meanings().iter().enumerate() {
+            for column in meaning.columns() {
+                readers[column as usize].bits.push(bit);
+                columns_of[bit].push(column as usize);
+            }
+        }
+        if let Circuit::Grove(grove) = &self.circuit {
+            for (position, tree) in grove.trees().iter().enumerate() {
+                for &leaf in tree.leaves() {
+                    for bit in grove.inputs_of(leaf) {
+                        for &column in &columns_of[bit as usize] {
+                            let trees = &mut readers[column].trees;
+                            if trees.last() != Some(&position) {
+                                trees.push(position);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        readers
+    }
+}
+
+/// Trees times rows that are run to measure what columns are worth: about a tenth of a second.
+const WORK: usize = 1 << 26;
+
+/// What it takes to judge a row once more, in trees.
+const READING: usize = 20;
+
+/// Rows that columns are shuffled among: at the most, and at the least where there are as many.
+const MOST_ROWS: usize = 4096;
+const FEWEST_ROWS: usize = 256;
+
+/// How often a column is shuffled at the most, where rows are few.
+const MOST_TIMES: usize = 8;
+
+/// An input of the encoder.
+#[derive(Default)]
+struct Readers {
+    /// Its bits, ascending.
+    bits: Vec<usize>,
+    /// The trees of a grove that read any of them, ascending.
+    trees: Vec<usize>,
 }
 
 /// Writes a column of bits in another order.
@@ -92,21 +169,41 @@ impl<'a> Judge<'a> {
         Ok(judge)
     }
 
-    /// What reads any of these bits, which ascend; nothing if nothing does.
-    fn part(&self, bits: &[usize]) -> Result<Option<Part<'a>>> {
-        let holds = |column: u32| bits.binary_search(&(column as usize)).is_ok();
+    /// By how much the loss rises when the bits of one input after the other are shuffled so many times, on average.
+    fn shuffle_all(&self, readers: &[Readers], times: usize, seed: u64, parallel: bool) -> Result<Vec<f64>> {
+        let everything: Vec<usize> = (0..self.bits.rows()).collect();
+        let shuffle = |index: usize| -> Result<f64> {
+            let own = &readers[index];
+            let Some(part) = self.part(own)? else { return Ok(0.0) };
+            let mut shuffled = self.bits.select_rows(&everything)?;
+            let mut stream = Stream::new(seed, Purpose::Split, index as u64);
+            let mut sum = 0.0;
+            for _ in 0..times {
+                let mut order = everything.clone();
+                stream.shuffle(&mut order);
+                for &bit in &own.bits {
+                    permute(self.bits.column(bit), &order, shuffled.column_mut(bit));
+                }
+                sum += self.loss(&part, &shuffled)? - self.whole;
+            }
+            Ok(sum / times as f64)
+        };
+        each(parallel, readers.len(), shuffle).into_iter().collect()
+    }
+
+    /// What reads any bit of an input; nothing if nothing does.
+    fn part(&self, readers: &Readers) -> Result<Option<Part<'a>>> {
         let grove = match &self.model.circuit {
             Circuit::Tree(tree) => {
-                return Ok(tree.leaves().iter().any(|&leaf| holds(leaf)).then_some(Part::Tree));
+                let holds = |leaf: &u32| readers.bits.binary_search(&(*leaf as usize)).is_ok();
+                return Ok(tree.leaves().iter().any(holds).then_some(Part::Tree));
             }
             Circuit::Grove(grove) => grove,
         };
-        let reads = |leaf: u32| grove.inputs_of(leaf).into_iter().any(holds);
-        let trees: Vec<&VoteTree> =
-            grove.trees().iter().filter(|tree| tree.leaves().iter().any(|&leaf| reads(leaf))).collect();
-        if trees.is_empty() {
+        if readers.trees.is_empty() {
             return Ok(None);
         }
+        let trees: Vec<&VoteTree> = readers.trees.iter().map(|&tree| &grove.trees()[tree]).collect();
         let mut votes: Vec<Vec<i32>> = vec![vec![0; self.labels.len()]; grove.margins()];
         grove.add_trees(trees.iter().copied(), self.bits, &mut votes)?;
         let mut others = self.margins.clone();

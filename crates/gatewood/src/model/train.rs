@@ -79,6 +79,8 @@ pub struct GroveReport {
     pub curve: Vec<CurvePoint>,
     /// Rounds that were kept.
     pub rounds: usize,
+    /// The mean loss of the rows that chose the rounds, where rows did.
+    pub held_out_loss: Option<f64>,
 }
 
 /// What there is to tell of a training besides the model, to be serialized.
@@ -214,7 +216,12 @@ pub(super) fn learn(
                     covering(loss, &make, &task, grove, fit, observer)?
                 }
             };
-            report = Some(GroveReport { plan: fit.plan, curve: fit.curve, rounds: fit.rounds });
+            report = Some(GroveReport {
+                plan: fit.plan,
+                curve: fit.curve,
+                rounds: fit.rounds,
+                held_out_loss: fit.held_out_loss,
+            });
             Circuit::Grove(fit.grove)
         }
         LearnSettings::Tree(tree) => {
@@ -239,6 +246,16 @@ pub(super) fn learn(
             Circuit::Tree(fit_tree(bits.view(), labels.codes(), tree, observer)?)
         }
     };
+    let model = Model::new(encoder, circuit, labels.classes().to_vec())?;
+    let judged = match &held {
+        Some((bits, rows)) => (bits.view(), rows.labels.codes()),
+        None => (bits.view(), labels.codes()),
+    };
+    let seed = settings.learn.seed();
+    let importance = match training.start {
+        None => model.measured_importance(judged.0, judged.1, seed, threads)?.unwrap_or_default(),
+        Some(_) => Vec::new(),
+    };
     let learn_time = begun.elapsed();
     let objective = match &settings.learn {
         LearnSettings::Grove(grove) => grove.objective,
@@ -248,7 +265,8 @@ pub(super) fn learn(
     if let Some(report) = &report {
         used = used.with_resolved(&report.plan, report.rounds)?;
     }
-    let model = Model::new(encoder, circuit, labels.classes().to_vec())?
+    let model = model
+        .with_importance(importance)
         .with_label(training.label.map(str::to_owned))
         .with_settings(used)
         .with_provenance(Provenance {

@@ -315,6 +315,10 @@ impl Engine for CpuEngine<'_> {
         Ok(())
     }
 
+    fn margins(&self, state: &CpuState) -> Result<Vec<Vec<i32>>> {
+        Ok(state.margins.clone())
+    }
+
     fn loss(&self, state: &CpuState) -> Result<Loss> {
         let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
         let loss = |(chunk, targets): (usize, &[u32])| {

@@ -79,6 +79,9 @@ pub(crate) trait Engine: Sync {
     /// Adds the votes of a tree to the margins and leaves the gradients as they are.
     fn shift(&self, state: &mut Self::State, tree: &VoteTree, addresses: &Self::Addresses) -> Result<()>;
 
+    /// The margins of all rows, a list for each margin.
+    fn margins(&self, state: &Self::State) -> Result<Vec<Vec<i32>>>;
+
     /// The loss of all rows.
     fn loss(&self, state: &Self::State) -> Result<Loss>;
 

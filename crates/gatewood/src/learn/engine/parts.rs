@@ -118,6 +118,13 @@ impl Engine for PartsEngine<'_> {
         parts.try_for_each(|(((_, part), state), addresses)| part.shift(state, tree, addresses))
     }
 
+    fn margins(&self, state: &Self::State) -> Result<Vec<Vec<i32>>> {
+        let parts = self.parts.iter().zip(state).map(|((_, part), state)| part.margins(state));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        let margins = parts.first().map_or(0, Vec::len);
+        Ok((0..margins).map(|margin| parts.iter().flat_map(|part| part[margin].clone()).collect()).collect())
+    }
+
     fn loss(&self, state: &Self::State) -> Result<Loss> {
         let mut parts = self.parts.iter().zip(state);
         parts.try_fold(Loss::default(), |sum, ((_, part), state)| Ok(sum.and(part.loss(state)?)))

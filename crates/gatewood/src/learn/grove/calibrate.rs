@@ -9,6 +9,8 @@ pub(super) struct Calibrated {
     pub(super) loss: f64,
     /// What one vote is worth then, as a multiple of what it was worth while learning.
     pub(super) factor: f64,
+    /// How sharply the loss rises when the factor is another: the second derivative.
+    pub(super) bend: f64,
 }
 
 /// The factors there can be.
@@ -16,6 +18,10 @@ const FACTORS: (f64, f64) = (0.02, 50.0);
 
 /// Newton steps towards the best factor; each starts where the last one ended.
 const STEPS: usize = 3;
+
+/// How far the logarithm of the factor is from zero, before any row is seen: few rows that all fit are no reason to
+/// double what the margins say.
+const SPREAD: f64 = 0.7;
 
 /// Finds the factor that suits rows best, all or those of `among`, from a first guess.
 pub(super) fn calibrate<E: Engine>(
@@ -25,16 +31,25 @@ pub(super) fn calibrate<E: Engine>(
     guess: f64,
 ) -> Result<Calibrated> {
     let rows = among.map_or(engine.rows(), |among| among.iter().filter(|among| **among).count()) as f64;
-    let derivatives = |factor: f64| -> Result<[f64; 3]> {
-        let sums = engine.scaled_loss(state, among, &Scale { factor, doubt: 1.0 / (rows + 1.0) })?;
-        Ok(sums.map(|sum| sum as f64 / (1u64 << 32) as f64 / rows.max(1.0)))
+    let rows = rows.max(1.0);
+    let derivatives = |factor: f64, doubt: f64| -> Result<[f64; 3]> {
+        let sums = engine.scaled_loss(state, among, &Scale { factor, doubt })?;
+        let [loss, slope, bend] = sums.map(|sum| sum as f64 / (1u64 << 32) as f64 / rows);
+        // What is thought beforehand, of which a row has its part.
+        let prior = 1.0 / (SPREAD * SPREAD * rows * factor);
+        Ok([loss, slope + prior * libm::log(factor), bend + prior / factor])
     };
+    // A row that is wrong loses log 2 or more. Where none is, the classes may well be certain; else any row may be wrong.
+    let certain = 1.0 / ((rows + 1.0) * (rows + 2.0));
+    let all_fit = derivatives(guess, certain)?[0] * rows < std::f64::consts::LN_2;
+    let doubt = if all_fit { certain } else { 1.0 / (rows + 1.0) };
     let mut factor = guess;
     for _ in 0..STEPS {
-        let [_, slope, bend] = derivatives(factor)?;
+        let [_, slope, bend] = derivatives(factor, doubt)?;
         // The loss is convex in the factor; far from the best one, steps are kept short.
         let step = if bend > 0.0 { -slope / bend } else { 0.0 };
         factor = (factor + step.clamp(-factor / 2.0, factor)).clamp(FACTORS.0, FACTORS.1);
     }
-    Ok(Calibrated { loss: derivatives(factor)?[0], factor })
+    let [loss, _, bend] = derivatives(factor, doubt)?;
+    Ok(Calibrated { loss, factor, bend })
 }

@@ -14,6 +14,7 @@ use crate::learn::Tracker;
 use crate::learn::engine::Engine;
 use crate::learn::objective::Objective;
 use crate::platform::parallel;
+use crate::pool::each_awake;
 use crate::random::{Purpose, Stream};
 
 /// Parts the rows are split into; each part is held out in turn, as many as the plan has folds.
@@ -24,7 +25,7 @@ pub(crate) const PARTS: u32 = 5;
 const STALE_ROUNDS: [(usize, usize); 2] = [(4, 60), (6, 40)];
 
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
-const BETTER: (f64, f64) = (0.001, 0.0002);
+const BETTER: (f64, f64) = (0.001, 0.00002);
 
 /// The same where values are learned: their loss falls slowly, and for long.
 const BETTER_VALUES: (f64, f64) = (0.0005, 0.0);
@@ -88,6 +89,31 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     }
 }
 
+/// Of two plans, that whose folds have the smaller loss, and the rounds they choose.
+pub(super) fn better_by_folds<E: Engine>(
+    setup: &mut Setup<'_, E>,
+    plan: GrovePlan,
+    other: GrovePlan,
+    clock: Clock,
+    tracker: &Tracker<'_>,
+) -> Result<(GrovePlan, Chosen)> {
+    let parts = parts(setup, plan.seed)?;
+    let mut best: Option<(GrovePlan, Chosen)> = None;
+    for plan in [plan, other] {
+        setup.rebase(&plan)?;
+        let judge = |fold: usize| judge_fold(setup, plan.clone(), &parts, fold as u32, clock, tracker);
+        let judged = each_awake((0..plan.cv_folds).collect(), judge);
+        let judged = judged.into_iter().collect::<Result<Vec<_>>>()?;
+        let chosen = least_loss(&judged.iter().collect::<Vec<_>>(), &plan);
+        if best.as_ref().is_none_or(|(_, best)| chosen.loss < best.loss) {
+            best = Some((plan, chosen));
+        }
+    }
+    let best = best.expect("there are two plans");
+    setup.rebase(&best.0)?;
+    Ok(best)
+}
+
 /// How much more than the least loss is still called flat: a part of it, and an amount in any case.
 const FLAT: (f64, f64) = (0.01, 0.0005);
 
@@ -99,11 +125,14 @@ fn least_loss(folds: &[&Vec<Judged>], plan: &GrovePlan) -> Chosen {
         let at = |judged: &&Vec<Judged>| judged[judging.min(judged.len() - 1)];
         let sum = |of: fn(Judged) -> f64| folds.iter().map(at).map(of).sum::<f64>() / folds.len() as f64;
         let round = folds.iter().map(at).map(|judged| judged.0).max().unwrap_or(1);
-        (round, Calibrated { loss: sum(|judged| judged.1.loss), factor: sum(|judged| judged.1.factor) })
+        // The factor that suits the rows of all folds: a fold whose rows all fit says little of it.
+        let bend = sum(|judged| judged.1.bend);
+        let factor = sum(|judged| judged.1.bend * judged.1.factor) / bend.max(f64::MIN_POSITIVE);
+        (round, Calibrated { loss: sum(|judged| judged.1.loss), factor, bend })
     };
     let judged: Vec<Judged> = (0..longest).map(mean).collect();
-    let (rounds, Calibrated { factor, loss }) =
-        best_of(&judged, plan).unwrap_or((1, Calibrated { loss: f64::INFINITY, factor: 1.0 }));
+    let (rounds, Calibrated { factor, loss, .. }) =
+        best_of(&judged, plan).unwrap_or((1, Calibrated { loss: f64::INFINITY, factor: 1.0, bend: 0.0 }));
     // The folds learn from all parts but one; all rows bear so many rounds more, where rounds are not fixed.
     let more = if plan.keep_flat_rounds { rounds } else { rounds * PARTS as usize / (PARTS as usize - 1) };
     Chosen { rounds: more.min(plan.rounds), factor, loss }

@@ -10,6 +10,7 @@
 
 mod calibrate;
 mod choose_rounds;
+mod eval_metric;
 mod features;
 mod fit;
 mod gates;
@@ -25,6 +26,7 @@ mod tests;
 mod time_limit;
 
 pub(crate) use choose_rounds::PARTS;
+pub use eval_metric::EvalMetric;
 pub use fit::{CurvePoint, GroveFit};
 pub(crate) use settings::FEW_GATES;
 pub use settings::{GrovePlan, GroveSettings};

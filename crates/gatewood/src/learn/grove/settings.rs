@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PARTS;
+use super::{EvalMetric, PARTS};
 use crate::circuit::MAX_ARITY;
 use crate::learn::defaults::{Defaults, case_of, sample_rows};
 use crate::learn::objective::{TargetScale, ValueLoss};
@@ -81,6 +81,9 @@ pub struct GroveSettings {
     /// Rounds without improvement on the validation rows after which learning stops.
     #[serde(alias = "patience")]
     pub early_stopping_rounds: Option<usize>,
+    /// What validation rows choose the rounds by. The log loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eval_metric: Option<EvalMetric>,
     /// Whether the trees of a many-class grove vote on all classes, instead of one each.
     #[serde(alias = "shared")]
     pub shared_trees: Option<bool>,
@@ -157,6 +160,9 @@ pub struct GrovePlan {
     pub vote_bits: u32,
     /// Rounds without improvement after which learning stops.
     pub early_stopping_rounds: Option<usize>,
+    /// What validation rows choose the rounds by.
+    #[serde(default)]
+    pub eval_metric: EvalMetric,
     /// Whether trees vote on all classes.
     pub shared_trees: bool,
     /// Gates the grove may have at the most.
@@ -243,6 +249,9 @@ impl GroveSettings {
             value if (low..=high).contains(&value) => Ok(value),
             _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
         };
+        if is_value && self.eval_metric.is_some() {
+            return Err(Error::setting("eval_metric is for classes, and the target is a value"));
+        }
         if is_value && !self.class_weights.is_empty() {
             return Err(Error::setting("class weights are for classes, and the target is a value"));
         }
@@ -333,6 +342,7 @@ impl GroveSettings {
             reg_lambda: within("reg_lambda", self.reg_lambda.unwrap_or(defaults.reg_lambda), 0.0, 1e6)?,
             vote_bits,
             early_stopping_rounds: self.early_stopping_rounds,
+            eval_metric: self.eval_metric.unwrap_or_default(),
             shared_trees,
             max_gates: self.max_gates,
             time_limit: self.time_limit,

@@ -1,5 +1,6 @@
 //! What a grove is learned from.
 
+use super::choose_rounds::better_by_folds;
 use super::features::candidates;
 use super::fit::{GroveFit, Place, Setup, learn_grove};
 use super::round::words_seen;
@@ -132,14 +133,19 @@ pub fn fit_grove_for(
             spans: &spans,
         };
         let mut setup = Setup::new(place, make, *start, &plan)?;
+        let mut chosen = None;
         if let Some(other) = settings.other_shape(&task.profile)?
-            && plan.validation_fraction > 0.0
             && start.is_none()
         {
             let tracker = Tracker::new(observer, 1);
-            plan = setup.better_shape(plan, other, &tracker)?;
+            if plan.cv_folds > 0 {
+                let (better, rounds) = better_by_folds(&mut setup, plan, other, clock, &tracker)?;
+                (plan, chosen) = (better, Some(rounds));
+            } else if plan.validation_fraction > 0.0 {
+                plan = setup.better_shape(plan, other, &tracker)?;
+            }
         }
-        learn_grove(&mut setup, held.as_ref(), plan, only_time, clock, observer)
+        learn_grove(&mut setup, held.as_ref(), (plan, chosen), only_time, clock, observer)
     })
 }
 

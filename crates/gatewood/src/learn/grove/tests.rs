@@ -84,7 +84,7 @@ fn fit_parts(
     let place = Place { engine: &engine, order: &order, kernels, inputs: columns, spans };
     let make = |unit| aim.objective(unit);
     let mut setup = Setup::new(place, &make, None, &plan).unwrap();
-    learn_grove(&mut setup, None, plan, false, Clock::new(None), &Silent).unwrap().grove
+    learn_grove(&mut setup, None, (plan, None), false, Clock::new(None), &Silent).unwrap().grove
 }
 
 proptest! {

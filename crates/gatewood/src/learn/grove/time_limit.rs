@@ -6,7 +6,7 @@ use super::fit::Setup;
 use super::settings::GrovePlan;
 use crate::Result;
 use crate::learn::engine::Engine;
-use crate::learn::{Observer, Progress, Tracker};
+use crate::learn::{CurvePoint, Observer, Progress, Tracker};
 
 /// The part of the time that is spent on finding out how long a round takes, and the rounds after which that is known.
 const TRIAL: (f64, usize) = (0.05, 10);
@@ -73,6 +73,10 @@ impl Observer for Timed<'_> {
         let Clock { seconds, .. } = self.clock;
         let [done, total] = [self.clock.spent().min(seconds), seconds].map(|seconds| (seconds * 1e3) as u64);
         self.observer.progress(Progress { done, total });
+    }
+
+    fn round(&self, point: &CurvePoint) {
+        self.observer.round(point);
     }
 
     fn stop(&self) -> bool {
