@@ -91,12 +91,14 @@ export function playground(element, engine) {
     isStopped = false;
     status.textContent = "Reading rows…";
     bar.value = 0;
+    if (!goesOn) {
+      hasModel = false;
+      curve.clear();
+      delete facts.dataset.rounds;
+    }
     buttons();
     try {
-      if (!goesOn) {
-        await prepare();
-        curve.clear();
-      }
+      if (!goesOn) await prepare();
       const settings = sliders.values();
       const inSteps = source === "points" || settings.rounds !== undefined || goesOn;
       status.textContent = "Learning…";
@@ -124,7 +126,7 @@ export function playground(element, engine) {
           tell(told, rounds);
         }
       }
-      if (mine !== turn) return;
+      if (mine !== turn || !told) return;
       bar.value = 1;
       const seconds = (performance.now() - started) / 1000;
       tell(told, inSteps ? Number(facts.dataset.rounds) : told.rounds);

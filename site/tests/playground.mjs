@@ -8,7 +8,7 @@ copyFileSync(process.env.GATEWOOD_PLAYGROUND, file("playground.html"));
 
 /** Waits until something was learned, and gives the figures that the page shows. */
 async function learned(page) {
-  await page.waitForFunction(() => /^(Learned|Stopped) after/.test(document.querySelector("[data-test=status]").textContent), null, { timeout: 60000 });
+  await page.waitForFunction(() => /^(Learned|Stopped) after/.test(document.querySelector("[data-test=status]")?.textContent ?? ""), null, { timeout: 120000 });
   return page.evaluate(() => ({
     milliseconds: Number(document.querySelector("[data-test=status]").dataset.milliseconds),
     train: Number(document.querySelector("[data-test=facts]").dataset.trainError),
@@ -45,7 +45,7 @@ await check("painted points are learned anew", async () => {
   await learned(page);
 });
 
-await check("digits are learned in under a second, as the command learns them", async () => {
+await check("digits are learned as the command learns them", async () => {
   gatewood("train", "mnist35", "-o", "desktop.gw", "--quiet");
   await page.click(".tab[data-id=mnist35]");
   const figures = await learned(page);
@@ -124,9 +124,9 @@ await check("rounds in steps: stop and go on", async () => {
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   });
   await page.click("[data-test=learn]");
-  await page.waitForFunction(() => Number(document.querySelector("[data-test=facts]").dataset.rounds) >= 25);
+  await page.waitForFunction(() => Number(document.querySelector("[data-test=facts]").dataset.rounds) >= 25, null, { timeout: 120000 });
   await page.click("[data-test=stop]");
-  await page.waitForFunction(() => /^Stopped after/.test(document.querySelector("[data-test=status]").textContent), null, { timeout: 60000 });
+  await page.waitForFunction(() => /^Stopped after/.test(document.querySelector("[data-test=status]").textContent), null, { timeout: 120000 });
   const rounds = await page.evaluate(() => Number(document.querySelector("[data-test=facts]").dataset.rounds));
   ensure(rounds < 600, "it did not stop");
   await page.locator("[data-setting=rounds]").evaluate(slider => {
@@ -134,7 +134,7 @@ await check("rounds in steps: stop and go on", async () => {
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   });
   await page.click("[data-test=go-on]");
-  await page.waitForFunction(() => /^Learned after/.test(document.querySelector("[data-test=status]").textContent), null, { timeout: 60000 });
+  await page.waitForFunction(() => /^Learned after/.test(document.querySelector("[data-test=status]").textContent), null, { timeout: 120000 });
   equal(await page.evaluate(() => Number(document.querySelector("[data-test=facts]").dataset.rounds)), rounds + 20);
   return `stopped at ${rounds}`;
 });
