@@ -42,7 +42,6 @@ GROVE: dict[str, Any] = {
     "class_weight": "balanced",
     "spans": 3,
     "patterns": 5,
-    "augment": ["shift"],
     "max_gates": 40,
     "time_limit": 0.5,
     "seed": 9,
@@ -70,7 +69,7 @@ ENCODE: dict[str, Any] = {
     "date_order": "month",
     "columns": {"a6": {"bits": 2}},
 }
-OF_IMAGES = {"spans", "patterns", "augment", "image"}
+OF_IMAGES = {"spans", "patterns", "image"}
 
 
 @pytest.fixture(scope="module")

@@ -75,7 +75,11 @@ impl UsedSettings {
     /// When the file is of another version, and names settings that this one does not know.
     #[cfg(feature = "train")]
     pub fn train_settings(&self) -> Result<super::TrainSettings> {
-        serde_json::from_value(self.0.clone()).map_err(|error| {
+        let mut chosen = self.0.clone();
+        if let Some(fields) = chosen.as_object_mut() {
+            fields.remove("resolved");
+        }
+        serde_json::from_value(chosen).map_err(|error| {
             Error::setting(format!("the settings of the model are not those of a training: {error}"))
         })
     }
