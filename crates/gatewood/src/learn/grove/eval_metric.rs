@@ -42,6 +42,6 @@ mod tests {
         assert_eq!(mean_area(&[vec![1, 2]], &[0, 0]), None);
         // The first class is in order, the second half so, no row is of the third.
         let margins = [vec![5, 1, 2], vec![1, 3, 3], vec![0, 0, 0]];
-        assert_eq!(mean_area(&margins, &[0, 1, 0]), Some((0.5 + 0.75) / 2.0));
+        assert_eq!(mean_area(&margins, &[0, 1, 0]), Some((1.0 + 0.75) / 2.0));
     }
 }
