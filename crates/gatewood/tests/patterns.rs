@@ -89,6 +89,24 @@ fn what_lies_anywhere_is_told_by_patterns() {
     assert!(with.encoder().meanings().iter().any(|bit| matches!(bit.test, Test::Exceeds { .. })));
 }
 
+/// Few patterns that are learned do better than as many that are drawn, and they are the same on any number of threads.
+#[test]
+fn patterns_are_learned() {
+    let (rows, others) = (corners(600, 1), corners(2000, 2));
+    let model = |learned: f64, threads: usize| {
+        let mut settings = settings(serde_json::json!({
+            "patterns": 24, "rounds": 20, "augment": [],
+            "pattern": {"literals": [2, 6], "window": [4, 4], "radius": [1, 6], "learned": learned, "trials": 60},
+        }));
+        settings.learn.set_threads(threads);
+        train(&Training::new(Rows::Raw(rows.0.view()), &rows.1), &settings, &Silent).unwrap().model
+    };
+    let (drawn, learned) = (model(0.0, 1), model(1.0, 1));
+    assert_eq!(learned, model(1.0, 3));
+    let (drawn, learned) = (error(&drawn, &others), error(&learned, &others));
+    assert!(learned < drawn, "{drawn} drawn, {learned} learned");
+}
+
 #[test]
 fn circuits_of_patterns_say_what_the_grove_says() {
     let rows = corners(400, 3);

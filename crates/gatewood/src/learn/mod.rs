@@ -20,11 +20,11 @@ mod progress;
 mod search;
 mod tree;
 
-pub(crate) use grove::FEW_GATES;
 pub use grove::{
     CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
-pub use patterns::{Augment, PatternPlan, PatternSettings, image_spans};
+pub(crate) use grove::{FEW_GATES, judging_rows};
+pub use patterns::{Augment, PatternKind, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};
 pub use progress::{Observer, Progress, Silent};
 pub use tree::{Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};

@@ -1,11 +1,17 @@
 //! Training with patterns of images.
 
+use std::time::Duration;
+
 use super::Rows;
 use crate::circuit::Grove;
 use crate::encode::{Encoder, ImageShape};
-use crate::learn::patterns::{ImageProfile, ImageRows, PatternColumns};
-use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove};
+use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, PatternColumns};
+use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove, judging_rows};
+use crate::platform::Instant;
 use crate::{Error, Result};
+
+/// The part of the time there is that patterns may be learned for.
+const PART_OF_TIME: f64 = 0.25;
 
 /// Learns a grove, over patterns of images where they are wanted: then with the encoder that has the bits which they read.
 /// `rows` are those of the task and its validation rows before they were encoded.
@@ -23,11 +29,23 @@ pub(super) fn fit_with_patterns(
     let Some(image) = wanted(image, settings, task.start)? else {
         return Ok((encoder.clone(), fit_grove(&task, settings, observer)?));
     };
+    let begun = Instant::now();
     let is_binary = encoder.is_binary();
-    let profile = ImageProfile { rows: rows.0.len(), classes: task.classes, image, is_binary };
+    let profile = ImageProfile { rows: rows.0.len(), image, is_binary };
     let plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
     let threads = settings.threads;
-    let patterns = PatternColumns::draw(encoder, image_rows(rows.0), image, &plan, task.start, threads)?;
+    let held_out = judging_rows(&task, &settings.resolve(&task.profile)?);
+    let part = settings.time_limit.map(|limit| limit.min(1e6) * PART_OF_TIME);
+    let lesson = Lesson {
+        bits: task.train.bits,
+        targets: task.train.targets,
+        classes: task.classes,
+        held_out: held_out.as_deref(),
+        until: part.and_then(|part| begun.checked_add(Duration::from_secs_f64(part))),
+        observer,
+    };
+    let patterns =
+        PatternColumns::draw(encoder, image_rows(rows.0), image, &plan, task.start, &lesson, threads)?;
     let beside =
         |examples: &Examples<'_>, rows: Rows<'_>| patterns.beside(examples.bits, image_rows(rows), threads);
     let bits = beside(&task.train, rows.0)?;
@@ -41,7 +59,10 @@ pub(super) fn fit_with_patterns(
     wide.start = start.as_ref();
     wide.spans = task.spans;
     wide.kernels = task.kernels;
-    let mut fit = fit_grove(&wide, settings, observer)?;
+    let mut left = settings.clone();
+    left.time_limit = settings.time_limit.map(|limit| (limit - begun.elapsed().as_secs_f64()).max(1e-3));
+    let mut fit = fit_grove(&wide, &left, observer)?;
+    fit.plan.time_limit = settings.time_limit;
     let (encoder, grove) = patterns.finish(encoder, &fit.grove)?;
     fit.grove = grove;
     Ok((encoder, fit))

@@ -75,6 +75,8 @@ pub(super) struct Setup<'a, E> {
     order: &'a ColumnOrder,
     kernels: Kernels,
     inputs: usize,
+    /// Rows after so many are copies of these.
+    pub(super) originals: usize,
     /// What trees may read besides the columns.
     spans: &'a [Span],
     /// The trees before the first round, their leaves among the columns and all features.
@@ -92,6 +94,8 @@ pub(super) struct Place<'a, E> {
     pub(super) order: &'a ColumnOrder,
     pub(super) kernels: Kernels,
     pub(super) inputs: usize,
+    /// Rows after so many are copies of these.
+    pub(super) originals: usize,
     pub(super) spans: &'a [Span],
 }
 
@@ -102,14 +106,26 @@ impl<'a, E: Engine> Setup<'a, E> {
         start: Option<&Grove>,
         plan: &GrovePlan,
     ) -> Result<Self> {
-        let Place { engine, order, kernels, inputs, spans } = place;
+        let Place { engine, order, kernels, inputs, originals, spans } = place;
         let logs = LogTable::new(plan.sample_rows);
         let trees = start.map_or_else(|| Ok(Vec::new()), |start| trees_among(start, spans))?;
         let unit = start.map_or(1.0, Grove::unit);
         let bias = start.map(|start| start.bias().to_vec()).unwrap_or_default();
         let objective = make(unit);
-        let mut setup =
-            Self { engine, make, order, kernels, inputs, spans, trees, bias, unit, objective, logs };
+        let mut setup = Self {
+            engine,
+            make,
+            order,
+            kernels,
+            inputs,
+            originals,
+            spans,
+            trees,
+            bias,
+            unit,
+            objective,
+            logs,
+        };
         if start.is_none() {
             setup.rebase(plan)?;
         }

@@ -4,7 +4,7 @@ use crate::bits::kernels::{POINT, Sums};
 
 /// How votes are made of sums.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LeafStep {
+pub(crate) struct LeafStep {
     /// Votes a unit of log-odds is worth, times the learning rate.
     scale: f64,
     /// Largest vote.
@@ -19,7 +19,7 @@ pub(super) struct LeafStep {
 
 impl LeafStep {
     /// What one vote is worth, so that the largest is the longest step.
-    pub(super) fn unit(max_step: f64, learning_rate: f64, vote_bits: u32) -> f64 {
+    pub(crate) fn unit(max_step: f64, learning_rate: f64, vote_bits: u32) -> f64 {
         learning_rate * max_step / Self::limit(vote_bits)
     }
 
@@ -27,7 +27,7 @@ impl LeafStep {
         f64::from((1u32 << (vote_bits - 1)).max(2) - 1)
     }
 
-    pub(super) fn new(learning_rate: f64, vote_bits: u32, unit: f64, reg_lambda: f64) -> Self {
+    pub(crate) fn new(learning_rate: f64, vote_bits: u32, unit: f64, reg_lambda: f64) -> Self {
         Self {
             scale: learning_rate / unit,
             limit: Self::limit(vote_bits),
@@ -38,12 +38,12 @@ impl LeafStep {
     }
 
     /// The vote of one address: a Newton step, shrunk and rounded.
-    pub(super) fn vote(&self, sums: Sums) -> i32 {
+    pub(crate) fn vote(&self, sums: Sums) -> i32 {
         self.moved(0, sums)
     }
 
     /// A vote moved by such a step.
-    pub(super) fn moved(&self, vote: i32, sums: Sums) -> i32 {
+    pub(crate) fn moved(&self, vote: i32, sums: Sums) -> i32 {
         let (gradient, hessian) = rows_of(sums);
         let step = gradient / (hessian + self.reg_lambda) * self.scale;
         let moved = f64::from(vote) + step;
@@ -55,7 +55,7 @@ impl LeafStep {
     }
 
     /// What the loss grows by, to the second order, when the votes of an address grow by some.
-    pub(super) fn cost(&self, sums: Sums, votes: i32) -> f64 {
+    pub(crate) fn cost(&self, sums: Sums, votes: i32) -> f64 {
         let (gradient, hessian) = rows_of(sums);
         let step = f64::from(votes) * self.unit;
         step * (0.5 * hessian * step - gradient)

@@ -25,9 +25,10 @@ mod task;
 mod tests;
 mod time_limit;
 
-pub(crate) use choose_rounds::PARTS;
+pub(crate) use choose_rounds::{PARTS, judging_rows};
 pub use eval_metric::EvalMetric;
 pub use fit::{CurvePoint, GroveFit};
+pub(crate) use leaf_step::LeafStep;
 pub(crate) use settings::FEW_GATES;
 pub use settings::{GrovePlan, GroveSettings};
 pub use task::{Examples, GroveTask, fit_grove, fit_grove_for};

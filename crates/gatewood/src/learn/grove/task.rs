@@ -60,6 +60,12 @@ impl<'a> GroveTask<'a> {
         let kernels = Kernels::best();
         Self { train, classes, profile, validation: None, start: None, spans: Vec::new(), kernels }
     }
+
+    /// Rows before copies were made of them: those that the profile is of, where all are a multiple of them.
+    pub(super) fn originals(&self) -> usize {
+        let rows = self.train.targets.len();
+        if self.profile.rows > 0 && rows.is_multiple_of(self.profile.rows) { self.profile.rows } else { rows }
+    }
 }
 
 /// Learns a grove that classifies rows.
@@ -130,6 +136,7 @@ pub fn fit_grove_for(
             order: &order,
             kernels: *kernels,
             inputs: train.bits.columns(),
+            originals: task.originals(),
             spans: &spans,
         };
         let mut setup = Setup::new(place, make, *start, &plan)?;

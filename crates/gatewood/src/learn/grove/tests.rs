@@ -81,7 +81,8 @@ fn fit_parts(
         (rows.start, part.packed(&order, words_seen(&plan)).unwrap())
     });
     let engine = PartsEngine { parts: parts.collect(), order: &order, kernels };
-    let place = Place { engine: &engine, order: &order, kernels, inputs: columns, spans };
+    let place =
+        Place { engine: &engine, order: &order, kernels, inputs: columns, originals: labels.len(), spans };
     let make = |unit| aim.objective(unit);
     let mut setup = Setup::new(place, &make, None, &plan).unwrap();
     learn_grove(&mut setup, None, (plan, None), false, Clock::new(None), &Silent).unwrap().grove

@@ -1,23 +1,31 @@
 //! Patterns as columns beside the encoder's bits, while a grove is learned.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use crate::platform::parallel::*;
 
+use super::climb::{Climb, Lesson};
 use super::draw::Draw;
+use super::packed::{BLOCK_ROWS, PackedPlanes};
 use super::planes::{PlaneEncoder, PlaneSettings};
 use super::settings::PatternPlan;
+use super::sketch::Limits;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
 use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
 use crate::encode::{Encoder, ImageShape, TableView, Test};
+use crate::learn::gate::LogTable;
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
 /// Images that patterns are drawn from and tried on.
 const SAMPLE_ROWS: usize = 2048;
+
+/// Bytes of planes of all rows that patterns are learned from at the most, and up to which they are laid out once.
+const MOST_PACKED: usize = 1 << 28;
+const FEW_BYTES: usize = 1 << 24;
 
 /// Rows whose columns are made by a thread at a time.
 const CHUNK_ROWS: usize = 2048;
@@ -30,7 +38,7 @@ pub(crate) enum ImageRows<'a> {
 }
 
 impl ImageRows<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Raw(table) => table.rows(),
             Self::Bits(bits) => bits.rows(),
@@ -38,7 +46,7 @@ impl ImageRows<'_> {
     }
 
     /// The bits of some rows.
-    fn encode(&self, encoder: &Encoder, rows: &[usize]) -> Result<BitMatrix> {
+    pub(super) fn encode(&self, encoder: &Encoder, rows: &[usize]) -> Result<BitMatrix> {
         match self {
             Self::Raw(table) => encoder.transform_on(&table.select_rows(rows)?, 1),
             Self::Bits(bits) => {
@@ -98,6 +106,7 @@ impl PatternColumns {
         image: ImageShape,
         plan: &PatternPlan,
         start: Option<&Grove>,
+        lesson: &Lesson<'_>,
         threads: usize,
     ) -> Result<Self> {
         let settings = PlaneSettings {
@@ -118,8 +127,17 @@ impl PatternColumns {
             sample.sort_unstable();
         }
         let bits = rows.encode(&planes.encoder, &sample)?;
-        let patterns =
-            in_pool(threads, || Ok(Draw::new(plan, &planes, &bits, Kernels::best()).patterns(plan.count)))?;
+        let kernels = Kernels::best();
+        let patterns = in_pool(threads, || {
+            let draw = Draw::new(plan, &planes, &bits, kernels);
+            let wanted = (plan.count as f64 * plan.learned) as usize;
+            let (mut patterns, weights) = match wanted {
+                0 => (Vec::new(), vec![1; plan.kinds.len()]),
+                _ => learn_patterns(&draw, plan, &planes, rows, lesson, wanted)?,
+            };
+            patterns.extend(draw.patterns(plan.count - wanted, &weights));
+            Ok(patterns)
+        })?;
         let patterns = PatternLayer::new(planes.planes.clone(), patterns)?;
         let mut all = Self { planes, patterns, old: PatternLayer::default(), places: Vec::new() };
         if let Some(start) = start.filter(|start| !start.patterns().is_empty()) {
@@ -360,6 +378,44 @@ impl PatternColumns {
         let patterns = patterns.into_iter().map(renumber).collect::<Result<_>>()?;
         Ok((encoder, PatternLayer::new(made, patterns)?))
     }
+}
+
+/// Learns patterns from the rows, or some of them where they are many; and says how many of each kind they are.
+fn learn_patterns(
+    draw: &Draw<'_>,
+    plan: &PatternPlan,
+    planes: &PlaneEncoder,
+    rows: ImageRows<'_>,
+    lesson: &Lesson<'_>,
+    wanted: usize,
+) -> Result<(Vec<Pattern>, Vec<u32>)> {
+    let kernels = Kernels::best();
+    let mut some: Vec<usize> = (0..rows.len()).collect();
+    let most = (MOST_PACKED / PackedPlanes::bytes(planes, 1).max(1) * BLOCK_ROWS).max(BLOCK_ROWS);
+    if some.len() > most {
+        Stream::new(plan.seed, Purpose::Patterns, u64::from(u32::MAX) + 1).shuffle(&mut some);
+        some.truncate(most);
+        some.sort_unstable();
+    }
+    let targets: Vec<u32> = some.iter().map(|&row| lesson.targets[row]).collect();
+    let held_out: Option<Vec<bool>> =
+        lesson.held_out.map(|held_out| some.iter().map(|&row| held_out[row]).collect());
+    let lesson = Lesson { targets: &targets, held_out: held_out.as_deref(), ..*lesson };
+    let packed = PackedPlanes::new(planes, rows, &some, kernels)?;
+    let limits = Limits {
+        size: (planes.planes.width(), planes.planes.height()),
+        slack: 2,
+        levels: planes.levels,
+        planes: planes.planes.count(),
+    };
+    let everything = packed.whole(FEW_BYTES);
+    let logs = LogTable::new(plan.sample_rows);
+    let climb =
+        Climb { draw, plan, planes: &planes.planes, packed: &packed, limits, logs, everything, kernels };
+    let (mut patterns, weights) = climb.patterns(&lesson, wanted)?;
+    let mut seen = HashSet::new();
+    patterns.retain(|pattern| seen.insert(pattern.clone()));
+    Ok((patterns, weights))
 }
 
 /// Trees that read other columns.

@@ -4,6 +4,7 @@ use crate::platform::parallel::*;
 
 use super::planes::PlaneEncoder;
 use super::settings::PatternPlan;
+use super::sketch::Sketch;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, WORD_BITS};
 use crate::circuit::{Literal, Pattern, PatternRun, Planes};
@@ -57,27 +58,35 @@ impl<'a> Draw<'a> {
         Self { plan, planes, levels: made.levels, areas, bits, blocks, kernels }
     }
 
-    /// So many patterns, less those that tell too little.
-    pub(super) fn patterns(&self, count: usize) -> Vec<Pattern> {
+    /// So many patterns, less those that tell too little, of each kind in proportion to its weight.
+    pub(super) fn patterns(&self, count: usize, weights: &[u32]) -> Vec<Pattern> {
         let draw = |index: usize| {
             let mut stream = Stream::new(self.plan.seed, Purpose::Patterns, index as u64 + 1);
-            self.telling(self.draw(&mut stream)?)
+            let sketch = self.sketch(weights, &mut stream);
+            self.telling(self.moved(&sketch)?)
         };
         (0..count).into_par_iter().filter_map(draw).collect()
     }
 
     /// A pattern of an image, that matches it there.
-    fn draw(&self, stream: &mut Stream) -> Option<Pattern> {
-        let plan = self.plan;
+    pub(super) fn sketch(&self, weights: &[u32], stream: &mut Stream) -> Sketch {
+        let mut left = stream.below(weights.iter().sum::<u32>().max(1));
+        let at = weights.iter().position(|&weight| {
+            let here = left < weight;
+            left = left.wrapping_sub(weight);
+            here
+        });
+        let at = at.unwrap_or(0);
+        let kind = &self.plan.kinds[at];
         let mut between = |[low, high]: [u32; 2]| low + stream.below(high - low + 1);
-        let (wanted, window, radius) = (between(plan.literals), between(plan.window), between(plan.radius));
+        let (wanted, window, radius) = (between(kind.literals), between(kind.window), between(kind.radius));
         let row = stream.below(self.bits.rows() as u32) as usize;
         let mut place = |size: usize| {
             let window = (window as usize).min(size);
             (stream.below((size - window + 1) as u32) as usize, window as u32)
         };
         let ((left, wide), (top, high)) = (place(self.planes.width()), place(self.planes.height()));
-        let compares = self.levels < self.planes.count() && stream.unit() < plan.comparisons;
+        let compares = self.levels == 0 || kind.compares && self.levels < self.planes.count();
         let planes = match compares {
             true => self.levels..self.planes.count(),
             false => 0..self.levels,
@@ -99,23 +108,39 @@ impl<'a> Draw<'a> {
                 }
             }
         }
-        self.moved(literals, radius as usize)
+        literals.sort_unstable();
+        Sketch { literals, radius: (radius as usize, radius as usize), kind: at }
     }
 
-    /// A pattern of these literals, moved as far as the planes have answers.
-    fn moved(&self, mut literals: Vec<Literal>, radius: usize) -> Option<Pattern> {
-        let (mut right, mut left, mut down, mut up) = (radius, radius, radius, radius);
+    /// A pattern of a sketch, moved as far as the planes have answers.
+    fn moved(&self, sketch: &Sketch) -> Option<Pattern> {
+        let mut literals = sketch.literals.clone();
+        let (mut right, mut left) = (sketch.radius.0, sketch.radius.0);
+        let (mut down, mut up) = (sketch.radius.1, sketch.radius.1);
         for literal in &literals {
             let area = self.areas[usize::from(literal.plane)]?;
             let (x, y) = (usize::from(literal.x), usize::from(literal.y));
-            (left, right) = (left.min(x - area.x.0), right.min(area.x.1 - x));
-            (up, down) = (up.min(y - area.y.0), down.min(area.y.1 - y));
+            (left, right) = (left.min(x.checked_sub(area.x.0)?), right.min(area.x.1.checked_sub(x)?));
+            (up, down) = (up.min(y.checked_sub(area.y.0)?), down.min(area.y.1.checked_sub(y)?));
         }
         for literal in &mut literals {
             (literal.x, literal.y) = (literal.x - left as u16, literal.y - up as u16);
         }
         literals.sort_unstable();
         Pattern::new(literals, ((left + right + 1) as u16, (up + down + 1) as u16), vec![1]).ok()
+    }
+
+    /// The pattern of a sketch: one that matches anywhere, or with all thresholds there may be.
+    pub(super) fn pattern(&self, sketch: &Sketch, counts: bool) -> Option<Pattern> {
+        let pattern = self.moved(sketch)?;
+        if !counts {
+            return Some(pattern);
+        }
+        let most = pattern.matches() as u32;
+        let mut ladder: Vec<u32> =
+            (0..24).flat_map(|step| [1 << step, 3 << step]).filter(|&at| at <= most).collect();
+        ladder.sort_unstable();
+        pattern.with_thresholds(ladder).ok()
     }
 
     /// The pattern with thresholds that tell rows from each other, if there are any.

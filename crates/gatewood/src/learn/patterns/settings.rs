@@ -17,17 +17,17 @@ pub enum Augment {
     Mirror,
 }
 
-/// How patterns are drawn. What is left at `None` is chosen by what the images are like.
+/// What patterns look like. What is left at `None` is chosen by what the images are like.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PatternSettings {
-    /// Literals of a pattern, the fewest and the most.
+    /// Literals of a pattern when it is drawn, the fewest and the most.
     pub literals: Option<[u32; 2]>,
     /// Pixels of the window that they are in, across and down.
     pub window: Option<[u32; 2]>,
     /// Pixels that a pattern is moved by at the most, in all directions.
     pub radius: Option<[u32; 2]>,
-    /// Part of the patterns that compare pixels with others, 0 to 1; the rest compare them with levels.
+    /// Whether patterns compare pixels with others (1), with levels (0), or some do one and some the other.
     pub comparisons: Option<f64>,
     /// Pixels nearby that pixels are compared with.
     pub offsets: Option<usize>,
@@ -39,22 +39,40 @@ pub struct PatternSettings {
     pub levels: Option<usize>,
     /// Columns of a pattern that ask how often it matches; 0 for one that asks whether it matches anywhere.
     pub counts: Option<u32>,
+    /// Part of the patterns that are learned, 0 to 1; the others are only drawn.
+    pub learned: Option<f64>,
+    /// Variations that are tried of each pattern that is learned.
+    pub trials: Option<u32>,
+    /// Rows that they are tried on.
+    pub sample_rows: Option<usize>,
+    /// The power of the gradient that these are drawn by, 1 to 2.
+    pub sampling_power: Option<f64>,
 }
 
-/// How patterns are drawn, with nothing left open.
+/// One kind of patterns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct PatternPlan {
-    /// Patterns that are drawn.
-    pub count: usize,
-    /// Literals of a pattern, the fewest and the most.
+pub struct PatternKind {
+    /// Literals of a pattern when it is drawn, the fewest and the most.
     pub literals: [u32; 2],
     /// Pixels of the window that they are in.
     pub window: [u32; 2],
     /// Pixels that a pattern is moved by.
     pub radius: [u32; 2],
-    /// Part of the patterns that compare pixels with others.
-    pub comparisons: f64,
+    /// Whether they compare pixels with others, not with levels.
+    pub compares: bool,
+}
+
+/// What patterns look like, with nothing left open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PatternPlan {
+    /// Patterns that trees may read.
+    pub count: usize,
+    /// Part of the patterns that are learned; the others are only drawn.
+    pub learned: f64,
+    /// Kinds of patterns; those that turn out well are drawn more often.
+    pub kinds: Vec<PatternKind>,
     /// Pixels nearby that pixels are compared with.
     pub offsets: usize,
     /// How far away those are.
@@ -65,19 +83,23 @@ pub struct PatternPlan {
     pub levels: usize,
     /// Columns of a pattern that ask how often it matches.
     pub counts: u32,
+    /// Variations that are tried of each pattern that is learned.
+    pub trials: u32,
+    /// Rows that they are tried on.
+    pub sample_rows: usize,
+    /// The power of the gradient that these are drawn by.
+    pub sampling_power: f64,
     /// Where all randomness comes from.
     pub seed: u64,
 }
 
 /// Columns of patterns that all rows together may have, in bits; and how many patterns there are at the most.
 const MOST_BITS: u64 = 1 << 32;
-const MOST_PATTERNS: usize = 40_000;
 
 /// What is known of images before patterns are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ImageProfile {
     pub(crate) rows: usize,
-    pub(crate) classes: usize,
     pub(crate) image: ImageShape,
     /// Whether pixels are single bits.
     pub(crate) is_binary: bool,
@@ -95,37 +117,56 @@ impl PatternSettings {
         seed: u64,
     ) -> Result<PatternPlan> {
         let side = profile.image.width.max(profile.image.height) as u32;
-        let defaults = defaults(profile);
-        let counts = self.counts.unwrap_or(defaults.counts);
-        let fit = (MOST_BITS / profile.rows.max(1) as u64 / u64::from(counts.max(1))) as usize;
-        let plan = PatternPlan {
-            count: count.unwrap_or_else(|| fit.clamp(1000, MOST_PATTERNS)),
-            literals: self.literals.unwrap_or(defaults.literals),
-            window: self.window.unwrap_or(defaults.window),
-            radius: self.radius.unwrap_or(defaults.radius),
-            comparisons: self.comparisons.unwrap_or(defaults.comparisons),
-            offsets: self.offsets.unwrap_or(defaults.offsets),
-            reach: self.reach.unwrap_or(defaults.reach),
-            margin: self.margin.unwrap_or(defaults.margin),
-            levels: self.levels.unwrap_or(defaults.levels),
-            counts,
-            seed,
-        };
+        let mut plan = defaults(profile);
+        plan.counts = self.counts.unwrap_or(plan.counts);
+        // Fewer where they would take too much memory.
+        let fit = (MOST_BITS / profile.rows.max(1) as u64 / u64::from(plan.counts.max(1))) as usize;
+        plan.count = count.unwrap_or_else(|| plan.count.min(fit.max(1000)));
+        plan.learned = self.learned.unwrap_or(plan.learned);
+        plan.offsets = self.offsets.unwrap_or(plan.offsets);
+        plan.reach = self.reach.unwrap_or(plan.reach);
+        plan.margin = self.margin.unwrap_or(plan.margin);
+        plan.levels = self.levels.unwrap_or(plan.levels);
+        plan.trials = self.trials.unwrap_or(plan.trials);
+        plan.sample_rows = self.sample_rows.unwrap_or(plan.sample_rows);
+        plan.sampling_power = self.sampling_power.unwrap_or(plan.sampling_power);
+        plan.seed = seed;
+        let comparisons = self.comparisons.unwrap_or(0.5);
+        if comparisons == 0.0 || comparisons == 1.0 {
+            plan.kinds.iter_mut().for_each(|kind| kind.compares = comparisons == 1.0);
+        }
+        for kind in &mut plan.kinds {
+            kind.literals = self.literals.unwrap_or(kind.literals);
+            kind.window = self.window.unwrap_or(kind.window);
+            kind.radius = self.radius.unwrap_or(kind.radius);
+        }
+        plan.kinds.dedup();
         let between = |name: &str, [low, high]: [u32; 2], least: u32, most: u32| {
             if (least..=high).contains(&low) && high <= most {
                 return Ok(());
             }
             Err(Error::setting(format!("{name} from {low} to {high} are not within {least} to {most}")))
         };
-        between("literals of patterns", plan.literals, 1, MAX_ARITY as u32)?;
-        between("windows of patterns", plan.window, 1, side.max(64))?;
-        between("radii of patterns", plan.radius, 0, side.max(64))?;
+        for kind in &plan.kinds {
+            between("literals of patterns", kind.literals, 1, MAX_ARITY as u32)?;
+            between("windows of patterns", kind.window, 1, side.max(64))?;
+            between("radii of patterns", kind.radius, 0, side.max(64))?;
+        }
         between("counts of patterns", [plan.counts; 2], 0, 16)?;
+        between("trials of patterns", [plan.trials; 2], 0, 1 << 20)?;
+        let within = |name: &str, value: f64, low: f64, high: f64| match value {
+            value if (low..=high).contains(&value) => Ok(()),
+            _ => Err(Error::setting(format!("{name} of patterns, {value}, is not between {low} and {high}"))),
+        };
+        within("the part that is learned", plan.learned, 0.0, 1.0)?;
+        within("sampling_power", plan.sampling_power, 1.0, 2.0)?;
+        within("comparisons", comparisons, 0.0, 1.0)?;
+        within("margin", plan.margin, 0.0, 1.0)?;
+        if !(64..=1 << 20).contains(&plan.sample_rows) {
+            return Err(Error::setting("patterns are tried on 64 to 1,048,576 rows"));
+        }
         if plan.count > 1 << 22 {
             return Err(Error::setting(format!("{} patterns are over {}", plan.count, 1 << 22)));
-        }
-        if !(0.0..=1.0).contains(&plan.comparisons) || !(0.0..=1.0).contains(&plan.margin) {
-            return Err(Error::setting("comparisons and margin of patterns are parts, from 0 to 1"));
         }
         if plan.levels > 256 || plan.offsets > 1024 || !(1..=64).contains(&plan.reach) {
             return Err(Error::setting(
@@ -138,36 +179,39 @@ impl PatternSettings {
 
 /// What suits images, as measured on rows held out of the training rows of several sets.
 fn defaults(profile: &ImageProfile) -> PatternPlan {
+    let side = profile.image.width.max(profile.image.height) as u32;
+    let kind = |literals, window, radius, compares| PatternKind { literals, window, radius, compares };
+    let half = (side / 2 + 2).min(side);
     let binary = PatternPlan {
-        count: 0,
-        literals: [12, 12],
-        window: [9, 9],
-        radius: [3, 3],
-        comparisons: 0.0,
+        count: if profile.rows < 15_000 { 2000 } else { 4000 },
+        learned: if profile.is_binary { 0.5 } else { 1.0 },
+        kinds: vec![
+            kind([6, 12], [7, 9], [1, 4], false),
+            kind([3, 5], [half, half], [side - 1, side - 1], false),
+        ],
         offsets: 0,
         reach: 3,
         margin: 0.04,
         levels: 1,
         counts: 0,
+        trials: 64,
+        sample_rows: if profile.rows < 25_000 { 1000 } else { 2000 },
+        sampling_power: 1.0,
         seed: 0,
     };
     let colour = PatternPlan {
-        literals: [4, 6],
-        window: [5, 7],
-        radius: [4, 6],
-        comparisons: 1.0,
+        count: 12_000,
+        kinds: vec![kind([3, 5], [5, 7], [4, 9], true), kind([3, 6], [5, 7], [4, 9], false)],
         offsets: 24,
-        levels: 7,
-        counts: if profile.classes == 2 { 0 } else { 2 },
+        levels: 3,
+        counts: 2,
         ..binary.clone()
     };
     let grey = PatternPlan {
-        literals: [4, 8],
-        window: [5, 7],
-        radius: [3, 6],
-        comparisons: 0.7,
+        count: 10_000,
+        kinds: vec![kind([4, 8], [5, 7], [2, 5], true), kind([4, 8], [5, 9], [1, 4], false)],
         offsets: 16,
-        levels: 2,
+        levels: 3,
         counts: 1,
         ..binary.clone()
     };
