@@ -101,7 +101,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "part", "name"), CASES, ids="-".join)
+@pytest.mark.parametrize(("kind", "part", "name"), CASES, ids=["-".join(case) for case in CASES])
 def test_a_setting_gives_the_same_file(kind, part, name, table, tmp_path):
     value = (ENCODE if part == "encode" else GROVE if kind == "grove" else TREE)[name]
     chosen: dict[str, Any] = {"seed": 4, **({"rounds": 3} if kind == "grove" else {})}
