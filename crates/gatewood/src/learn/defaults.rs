@@ -264,7 +264,7 @@ pub(super) const CASES: [Case; 19] = [
         holds: |data| data.classes == 2 && data.rows < 2_000,
         defaults: TABLE_OF_TWO_SMALL,
         other: Some(Defaults { arities: [2, 3], ..TABLE_OF_TWO_SMALL }),
-        note: "PMLB: as below 250 rows; where folds chose small trees, the log loss of other rows was lower in 28 of 41 cases",
+        note: "PMLB: as below 250 rows; where folds chose small trees, the log loss of test rows was lower in 28 of 41 cases",
     },
     Case {
         name: "table, 2 classes, under 20,000 rows",
@@ -285,7 +285,7 @@ pub(super) const CASES: [Case; 19] = [
         holds: |data| data.classes == 2 && data.rows < 200_000,
         defaults: TABLE_OF_TWO_LARGE,
         other: None,
-        note: "UNSW-NB15: a fold takes as long as learning, beside it; 2.04 % of held-out rows wrong against 2.19 % with a twentieth held out",
+        note: "UNSW-NB15: a fold takes as long as learning, beside it; 2.04 % of test rows wrong against 2.19 % with a twentieth held out",
     },
     Case {
         name: "table, 2 classes",
