@@ -31,6 +31,13 @@ fn write_people(path: &Path) {
     std::fs::write(path, text).unwrap();
 }
 
+/// Learns a grove whose reasons and properties are decided in milliseconds.
+fn train_small(folder: &Path) {
+    let shape =
+        ["--rounds", "60", "--depth", "1", "--arity", "3", "--trees-per-round", "1", "--max-bins", "16"];
+    good(folder, &[&["train", "people.csv", "-o", "people.gw"], &shape[..]].concat());
+}
+
 #[test]
 fn contributions_add_up_to_the_margin() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,7 +65,7 @@ fn a_row_is_explained_and_the_reasons_hold() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_people(&folder.join("people.csv"));
-    good(folder, &["train", "people.csv", "-o", "people.gw"]);
+    train_small(folder);
     let text = good(folder, &["explain", "people.gw", "people.csv", "--row", "17"]);
     assert!(
         text.starts_with("row 17: ") && text.contains("proven sufficient") && text.contains("age"),
@@ -97,7 +104,7 @@ fn properties_are_proven_or_shown_false() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_people(&folder.join("people.csv"));
-    good(folder, &["train", "people.csv", "-o", "people.gw"]);
+    train_small(folder);
     good(folder, &["export", "people.gw", "--to", "verilog", "-o", "people.v"]);
     // Which of these hold depends on what was learned; what is shown false is shown by rows that predict confirms.
     let properties = [

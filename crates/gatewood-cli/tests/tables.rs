@@ -54,7 +54,7 @@ fn whole_numbers_that_are_all_different_are_learned_from() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     write_counter(folder);
-    let value = object(&good(folder, &format!("train days.csv {QUICK} --holdout 0.3 --json")));
+    let value = object(&good(folder, &format!("train days.csv {QUICK} --climb 1000 --holdout 0.3 --json")));
     assert!(value["test_error"].as_f64().unwrap() < 0.03, "{value}");
     assert_eq!(value["label"], "class");
     assert_eq!(

@@ -7,6 +7,7 @@ mod classifier;
 mod encode;
 mod exports;
 mod grove;
+mod importance;
 mod kernels;
 mod labels;
 mod learning;

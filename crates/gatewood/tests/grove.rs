@@ -4,9 +4,7 @@ use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::{Kernels, Level};
 use gatewood::circuit::{Grove, Span};
 use gatewood::encode::{Encoder, ImageShape};
-use gatewood::learn::{
-    Examples, GroveFit, GroveSettings, GroveTask, Profile, Silent, fit_grove, image_spans,
-};
+use gatewood::learn::{Examples, GroveFit, GroveSettings, GroveTask, Silent, fit_grove, image_spans};
 use gatewood::random::{Purpose, Stream};
 
 /// Rows of 24 random bits; the class counts how many of four pairs of bits differ, with a tenth of the labels random.
@@ -269,7 +267,9 @@ fn rounds_are_chosen_on_held_out_rows() {
     // With three threads, rounds are grown that then turn out to be too many.
     assert_eq!((&one.grove, &one.curve), (&three.grove, &three.curve));
     assert_eq!((one.rounds, one.curve.len()), (one.plan.rounds, one.plan.rounds));
-    assert_eq!(one.plan.arities, settings.resolve(&Profile::of_bits(600, 24, 2)).unwrap().arities);
+    // Folds choose the shape as well, where it is not given.
+    let given = GroveSettings { arity: Some(3), root_arity: Some(4), depth: Some(2), ..settings.clone() };
+    assert_eq!(fit(&train, 2, &given).plan.arities, [3, 4]);
     // Far fewer rounds have not learned enough, and far more are surer than they are right.
     let loss_of = |rounds| {
         let settings = GroveSettings { rounds: Some(rounds), ..settings.clone() };

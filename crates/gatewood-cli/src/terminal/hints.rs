@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// What people type, and what it is called here.
-const NAMES: [(&str, &str); 33] = [
+const NAMES: [(&str, &str); 32] = [
     ("epochs", "--rounds"),
     ("iterations", "--rounds"),
     ("num-iterations", "--rounds"),
@@ -24,7 +24,6 @@ const NAMES: [(&str, &str); 33] = [
     ("num-threads", "--threads"),
     ("nthread", "--threads"),
     ("jobs", "--threads"),
-    ("target", "--label"),
     ("label-column", "--label"),
     ("test-size", "--holdout"),
     ("test-fraction", "--holdout"),
