@@ -278,7 +278,7 @@ pub(super) const CASES: [Case; 19] = [
         holds: |data| data.classes == 2 && data.rows < 50_000,
         defaults: TABLE_OF_TWO_LARGE,
         other: Some(TABLE_OF_TWO_ROUGH),
-        note: "Adult: small trees; Electricity: wide roots (held-out loss 0.384 against 0.396); one fold chooses shape and rounds",
+        note: "Adult: small trees; Electricity: wide roots (held-out loss 0.384 against 0.396); the first rounds choose the shape",
     },
     Case {
         name: "table, 2 classes, under 200,000 rows",

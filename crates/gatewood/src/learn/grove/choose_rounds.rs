@@ -152,9 +152,10 @@ pub(super) fn best_of(judged: &[Judged], plan: &GrovePlan) -> Option<Judged> {
     best
 }
 
-/// A share of the rows to hold out for good, classes spread evenly.
+/// A share of the rows to hold out, classes spread evenly: that of the plan, or else that of a fold.
 pub(super) fn held_out_part<E: Engine>(setup: &Setup<'_, E>, plan: &GrovePlan) -> Result<Vec<bool>> {
-    Ok(held_out(&split(setup, plan.seed, parts_of(plan.validation_fraction))?, 0))
+    let parts = if plan.validation_fraction > 0.0 { parts_of(plan.validation_fraction) } else { PARTS };
+    Ok(held_out(&split(setup, plan.seed, parts)?, 0))
 }
 
 /// Parts that rows are split into for one of them to be such a share.

@@ -67,6 +67,8 @@ pub struct GroveFit {
 /// Rounds after which two shapes are compared: on a million rows of a smooth function 0.249 against 0.255, on Covertype
 /// 0.27 against 0.44.
 const SHAPE_ROUNDS: usize = 10;
+/// The same for fewer rows, where a fold judges: on Electricity 0.427 against 0.421, on Adult 0.278 against 0.280.
+const SHAPE_ROUNDS_OF_A_FOLD: usize = 30;
 
 /// What all fits to the same rows share.
 pub(super) struct Setup<'a, E> {
@@ -149,12 +151,13 @@ impl<'a, E: Engine> Setup<'a, E> {
         tracker: &Tracker<'_>,
     ) -> Result<GrovePlan> {
         let held_out = held_out_part(self, &plan)?;
+        let rounds = if plan.cv_folds > 0 { SHAPE_ROUNDS_OF_A_FOLD } else { SHAPE_ROUNDS };
         let mut losses = [0.0; 2];
         for (plan, loss) in [&plan, &other].into_iter().zip(&mut losses) {
             self.rebase(plan)?;
             let grower = self.grower(plan.clone());
             let mut growing = self.begin(&grower, Some(&held_out))?;
-            for round in 0..SHAPE_ROUNDS {
+            for round in 0..rounds {
                 grower.round(round, &mut growing, usize::MAX)?;
                 tracker.check()?;
             }

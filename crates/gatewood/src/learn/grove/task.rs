@@ -145,10 +145,11 @@ pub fn fit_grove_for(
             && start.is_none()
         {
             let tracker = Tracker::new(observer, 1);
-            if plan.cv_folds > 0 {
+            if plan.cv_folds > 1 {
                 let (better, rounds) = better_by_folds(&mut setup, plan, other, clock, &tracker)?;
                 (plan, chosen) = (better, Some(rounds));
-            } else if plan.validation_fraction > 0.0 {
+            } else if plan.cv_folds == 1 || plan.validation_fraction > 0.0 {
+                // Many rows: the first rounds tell, and whole folds of both shapes would take several times as long.
                 plan = setup.better_shape(plan, other, &tracker)?;
             }
         }
