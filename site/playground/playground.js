@@ -115,7 +115,8 @@ export function playground(element, engine) {
         let rounds = goesOn ? Number(facts.dataset.rounds ?? 0) : 0;
         const until = rounds + all;
         while (rounds < until && !isStopped && mine === turn) {
-          const request = { ask: "learn", settings: { ...settings, rounds: Math.min(each, until - rounds) }, go_on: rounds > 0 };
+          // Patterns would be learned anew in every step; those that are there stay.
+          const request = { ask: "learn", settings: { patterns: 0, ...settings, rounds: Math.min(each, until - rounds) }, go_on: rounds > 0 };
           ({ json: told } = await engine.ask(request));
           hasModel = true;
           rounds += request.settings.rounds;

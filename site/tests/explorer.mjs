@@ -80,7 +80,7 @@ async function pictures(name, view, act = async () => {}) {
 }
 
 // Images: the 3s and 5s that ship, once with spans and once with patterns, and the paper's tree.
-gatewood("train", "mnist35", "-o", "digits.gw", "--quiet");
+gatewood("train", "mnist35", "--patterns", "0", "-o", "digits.gw", "--quiet");
 gatewood("explore", "digits.gw", "--data", "mnist35", "-o", "digits.html");
 gatewood("train", "mnist35", "--patterns", "300", "--rounds", "40", "-o", "patterns.gw", "--quiet");
 gatewood("explore", "patterns.gw", "--data", "mnist35", "-o", "patterns.html", "--luts", "6");

@@ -14,7 +14,10 @@ use crate::{root, target};
 /// What is measured: a name, and the words of the command. They run one after the other in one folder.
 const JOBS: [(&str, &str); 7] = [
     ("start", "--version"),
-    ("train a grove of images", "train mnist35 --rounds 20 --seed 1 --threads 1 -o images.gw --quiet"),
+    (
+        "train a grove of images",
+        "train mnist35 --patterns 0 --rounds 20 --seed 1 --threads 1 -o images.gw --quiet",
+    ),
     (
         "train a tree of images",
         "train mnist35 --model tree --depth 6 --climb 2k --seed 1 --threads 1 --quiet",

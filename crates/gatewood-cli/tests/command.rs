@@ -302,7 +302,7 @@ fn a_saved_grove_is_continued() {
     let gates = |words: &str| json(&good(place, words))["gates"].as_u64().unwrap();
     let first = gates("train mnist35 --rounds 12 -o first.gw --json");
     let both = gates("train mnist35 --rounds 12 --continue first.gw -o both.gw --json");
-    // Spans are shared.
+    // Spans and patterns are shared.
     assert!(first < both && both < 2 * first, "{first} and {both} gates");
     // In one go it is the same model, but for what it says of its making.
     assert_eq!(both, gates("train mnist35 --rounds 24 -o once.gw --json"));
@@ -325,7 +325,7 @@ fn lines_of_images_are_read_unless_told_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     let spans = |words: &str| json(&good(place, words))["spans"].as_u64().unwrap();
-    assert!(spans("train mnist35 --rounds 5 -o lines.gw --json") > 20);
+    assert!(spans("train mnist35 --rounds 5 --patterns 0 -o lines.gw --json") > 20);
     assert_eq!(spans("train mnist35 --rounds 5 --spans 0 --json"), 0);
     assert_eq!(spans("train mnist35 --rounds 5 --max-gates 100 --json"), 0);
     let shown = good(place, "inspect lines.gw");
@@ -338,6 +338,38 @@ fn lines_of_images_are_read_unless_told_otherwise() {
     write_people(&place.join("people.csv"), true);
     let (code, error) = bad(place, "train people.csv --spans 4");
     assert!(code == 2 && error.contains("lines of images"), "{code} {error}");
+}
+
+#[test]
+fn patterns_of_images_are_read_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    let learned = |words: &str| json(&good(place, &format!("train {words} --rounds 2 --json")));
+    let value = learned("cubes:train=300,test=0 -o first.gw");
+    let settings = &value["settings"];
+    assert!(value["patterns"].as_u64().unwrap() > 5 && settings["patterns"] == 2000, "{value}");
+    for words in [
+        "cubes:train=300,test=0 --patterns 0",
+        "cubes:train=300,test=0 --spans 0",
+        "cubes:train=300,test=0 --max-gates 100000",
+        "cubes:train=199,test=0",
+        "gauss:train=300,test=0",
+    ] {
+        let value = learned(words);
+        assert!(value["patterns"] == 0 && value["settings"]["patterns"].is_null(), "{words}: {value}");
+        assert!(value["settings"]["augment"].is_null(), "{words}: {value}");
+    }
+    // A grove without patterns is continued without.
+    learned("cubes:train=300,test=0 --patterns 0 -o bare.gw");
+    assert_eq!(learned("cubes:train=300,test=0 --continue bare.gw")["patterns"], 0);
+    assert!(learned("cubes:train=300,test=0 --continue first.gw")["patterns"].as_u64().unwrap() > 5);
+    // Sets say what may be done to their images.
+    let convex = "convex-made:train=300,test=0";
+    assert_eq!(learned(convex)["settings"]["augment"], serde_json::json!(["mirror"]));
+    assert!(learned(&format!("{convex} --augment none"))["settings"]["augment"].is_null());
+    assert!(learned(&format!("{convex} --patterns 0"))["settings"]["augment"].is_null());
+    let both = learned(&format!("{convex} --patterns 0 --augment shift,mirror"));
+    assert_eq!(both["settings"]["augment"], serde_json::json!(["shift", "mirror"]));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_reader_that_has_had_enough_is_no_failure() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(run(folder.path(), "train mnist35 --rounds 60 -o digits.gw -q").status.success());
+    assert!(run(folder.path(), "train mnist35 --patterns 0 --rounds 60 -o digits.gw -q").status.success());
     for format in ["verilog", "blif", "c", "json"] {
         let mut child = gatewood(folder.path(), &format!("export digits.gw --to {format}"))
             .stdout(Stdio::piped())
@@ -41,7 +41,7 @@ fn a_reader_that_has_had_enough_is_no_failure() {
 fn a_proof_has_a_limit_of_time_and_says_what_it_proved() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert!(run(folder, "train mnist35 --rounds 40 -o digits.gw -q").status.success());
+    assert!(run(folder, "train mnist35 --patterns 0 --rounds 40 -o digits.gw -q").status.success());
     assert!(run(folder, "export digits.gw -o digits.v --one-hot").status.success());
     assert!(
         run(folder, "export digits.gw -o other.v --no-simplify --with-encoder --fraction-bits 1")

@@ -144,12 +144,13 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "PIXELS")]
     spans: Option<usize>,
 
-    /// Grove: patterns that are drawn from images for trees to read [default: 0]
+    /// Grove: patterns that are learned from images for trees to read; 0 for none [default: as suits the images]
     #[arg(long, value_name = "N")]
     patterns: Option<usize>,
 
-    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), or both, too
-    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["shift", "mirror"])]
+    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), or both, too; or from none but themselves
+    /// (none) [default: as the named set says]
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror"])]
     augment: Vec<String>,
 
     /// Grove: what patterns look like, as JSON: {"literals": [4, 8], "radius": [3, 6]}
@@ -260,7 +261,7 @@ impl LearnArgs {
             ("spans", self.spans.map(Value::from)),
             ("patterns", self.patterns.map(Value::from)),
             ("pattern", self.pattern.clone()),
-            ("augment", (!self.augment.is_empty()).then(|| json!(self.augment))),
+            ("augment", (!self.augment.is_empty()).then(|| self.augment())),
             ("max_gates", self.max_gates.map(Value::from)),
             ("time_limit", self.time_limit.map(Value::from)),
             ("shared_trees", self.shared_trees.then_some(Value::from(true))),
@@ -282,6 +283,11 @@ impl LearnArgs {
             tree.check()?;
         }
         Ok(settings)
+    }
+
+    /// What is done to training images; `none` beside anything else says nothing.
+    fn augment(&self) -> Value {
+        json!(self.augment.iter().filter(|way| *way != "none").collect::<Vec<_>>())
     }
 
     /// Whether the label is taken for classes or for values.

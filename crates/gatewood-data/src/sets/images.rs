@@ -7,7 +7,7 @@ use super::registry::SetInfo;
 use crate::read::{Amat, CIFAR_PIXELS, Cifar, open, read_amat, read_cifar, read_idx};
 use crate::spec::Options;
 use crate::{Dataset, ImageShape, Split};
-use gatewood::encode::{EncodeSettings, Labels, PixelCode, Table};
+use gatewood::encode::{Augment, EncodeSettings, Labels, PixelCode, Table};
 use gatewood::{Error, Result};
 
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
@@ -122,11 +122,20 @@ fn dataset(
         test: Some(test),
         label: None,
         image,
-        encode: EncodeSettings { image, ..encode },
+        encode: EncodeSettings { image, augment: copies(info.name), ..encode },
         source: info.split.into(),
         licence: info.licence.into(),
         note: None,
     })
+}
+
+/// What may be done to the images of a set without making others of them, and pays on rows held out of the training rows.
+fn copies(set: &str) -> Vec<Augment> {
+    match set {
+        "mnist" => vec![Augment::Shift],
+        "fashion-mnist" | "cifar10" | "convex" => vec![Augment::Mirror],
+        _ => Vec::new(),
+    }
 }
 
 /// The option `classes=3-5`: numbers or names, in the order given.

@@ -7,14 +7,16 @@ use crate::spec::Options;
 use crate::{Dataset, ImageShape, Split};
 use gatewood::Result;
 use gatewood::bits::BitMatrix;
-use gatewood::encode::{EncodeSettings, Labels, Table};
+use gatewood::encode::{Augment, EncodeSettings, Labels, Table};
 
 /// The embedded set.
 pub(super) fn mnist35(info: &SetInfo, options: Options<'_>) -> Result<Dataset> {
     options.finish()?;
     let [train, test] = embedded::mnist35()?;
     let shape = ImageShape::grey(28, 28);
-    dataset(info, train, Some(test), &["3", "5"], Some(shape), shape.names())
+    let mut set = dataset(info, train, Some(test), &["3", "5"], Some(shape), shape.names())?;
+    set.encode.augment = vec![Augment::Shift];
+    Ok(set)
 }
 
 /// A set made by a generator.
@@ -52,7 +54,11 @@ pub(super) fn made(info: &SetInfo, mut options: Options<'_>) -> Result<Dataset> 
     options.finish()?;
     let train = make(&*maker, seed, false, train)?;
     let test = if test == 0 { None } else { Some(make(&*maker, seed, true, test)?) };
-    dataset(info, train, test, &classes, image, names)
+    let mut set = dataset(info, train, test, &classes, image, names)?;
+    if info.name == "convex-made" {
+        set.encode.augment = vec![Augment::Mirror];
+    }
+    Ok(set)
 }
 
 fn pair(text: &str) -> Option<[f64; 2]> {

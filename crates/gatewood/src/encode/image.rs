@@ -21,6 +21,17 @@ fn one() -> usize {
     1
 }
 
+/// What is done to training images to have more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Augment {
+    /// Each image moved by one pixel left, right, up and down, its edge repeated.
+    Shift,
+    /// Each image mirrored, left to right.
+    Mirror,
+}
+
 impl ImageShape {
     /// A grey image.
     pub const fn grey(width: usize, height: usize) -> Self {

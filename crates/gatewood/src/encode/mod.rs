@@ -54,7 +54,7 @@ pub use codes::{Codes, Strings};
 pub use column::{Column, Kind, Numbers, Texts, Value};
 pub use date::{parse_date, show_date};
 pub use encoder::{Encoder, Input};
-pub use image::ImageShape;
+pub use image::{Augment, ImageShape};
 pub(crate) use labels::check_values;
 pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};

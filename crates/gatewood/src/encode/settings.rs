@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ImageShape;
+use super::image::Augment;
 use crate::text::quote;
 use crate::{Error, Result};
 
@@ -52,9 +53,13 @@ pub struct EncodeSettings {
     /// The share of training rows on which a bit may differ from an earlier one (or its opposite) and still be dropped
     /// as nearly equal. 0: none.
     pub merge_within: f64,
-    /// How the columns make an image, where they do: lines in it then become spans. Not known.
+    /// How the columns make an image, where they do: trees then read lines and patterns of it too. Not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageShape>,
+    /// What may be done to the images to have more of them to learn from, where the learner's settings do not say and trees
+    /// read patterns. Nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub augment: Vec<Augment>,
     /// Columns to leave out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drop: Vec<String>,
@@ -177,6 +182,7 @@ impl Default for EncodeSettings {
             merge_equal: true,
             merge_within: 0.0,
             image: None,
+            augment: Vec::new(),
             drop: Vec::new(),
             keep: Vec::new(),
             categorical: Vec::new(),

@@ -24,7 +24,7 @@ pub use grove::{
     CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
 pub(crate) use grove::{FEW_GATES, judging_rows};
-pub use patterns::{Augment, PatternKind, PatternPlan, PatternSettings, image_spans};
+pub use patterns::{PatternKind, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};
 pub use progress::{Observer, Progress, Silent};
 pub use tree::{Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};

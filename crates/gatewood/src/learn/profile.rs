@@ -11,6 +11,8 @@ pub enum DataKind {
     Table,
     /// Pixels of images, or samples of signals.
     Image,
+    /// Images whose patterns trees read too.
+    Patterns,
     /// Words of texts.
     Text,
 }

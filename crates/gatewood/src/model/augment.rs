@@ -2,9 +2,11 @@
 
 use super::{LabelledRows, Rows};
 use crate::bits::BitMatrix;
-use crate::encode::{ImageShape, Labels, Table};
-use crate::learn::Augment;
+use crate::encode::{Augment, ImageShape, Labels, Table};
 use crate::{Error, Result};
+
+/// Rows from which each image has one copy, of all kinds in turn: there is enough to learn from.
+const MANY_ROWS: usize = 20_000;
 
 /// Training rows with others made of them after them.
 pub(super) struct Augmented {
@@ -38,31 +40,46 @@ impl Augmented {
                 "images can be moved and mirrored, and the rows are not known to be any",
             ));
         };
-        let copies = sources(image, ways);
+        if train.labels.values().is_some() {
+            return Err(Error::setting(
+                "images are moved and mirrored for classes, and the target is a value",
+            ));
+        }
+        let sources = sources(image, ways);
+        let copies = if train.rows.len() < MANY_ROWS { sources.len() } else { 1 };
+        // Where the pixels of a copy of a row come from.
+        let source = |copy: usize, row: usize| match copies {
+            1 => &sources[row % sources.len()],
+            _ => &sources[copy],
+        };
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
                 (Some(bytes), _) => {
-                    crate::memory::check(bytes.len().saturating_mul(copies.len() + 1))?;
+                    crate::memory::check(bytes.len().saturating_mul(copies + 1))?;
                     let mut all = bytes.to_vec();
-                    for copy in &copies {
-                        for row in bytes.chunks_exact(columns) {
-                            all.extend(copy.iter().map(|&from| row[from]));
+                    for copy in 0..copies {
+                        for (row, pixels) in bytes.chunks_exact(columns).enumerate() {
+                            all.extend(source(copy, row).iter().map(|&from| pixels[from]));
                         }
                     }
                     let table = names(Table::from_pixels(columns, all)?, table)?;
-                    return Self::with(train, Owned::Table(table), copies.len()).map(Some);
+                    return Self::with(train, Owned::Table(table), copies).map(Some);
                 }
                 (None, Some(bits)) => bits.view(),
                 _ => return Err(Error::setting("only images of pixels or bits can be moved and mirrored")),
             },
             Rows::Bits(bits) => bits,
         };
-        let mut all = BitMatrix::zeros(bits.rows() * (copies.len() + 1), columns)?;
-        let itself: Vec<usize> = (0..columns).collect();
-        for (copy, from) in std::iter::once(&itself).chain(&copies).enumerate() {
-            for (to, &from) in from.iter().enumerate() {
-                for row in (0..bits.rows()).filter(|&row| bits.get(row, from)) {
-                    all.set(copy * bits.rows() + row, to, true);
+        let mut all = BitMatrix::zeros(bits.rows() * (copies + 1), columns)?;
+        for column in 0..columns {
+            for row in (0..bits.rows()).filter(|&row| bits.get(row, column)) {
+                all.set(row, column, true);
+            }
+        }
+        for copy in 0..copies {
+            for to in 0..columns {
+                for row in (0..bits.rows()).filter(|&row| bits.get(row, source(copy, row)[to])) {
+                    all.set((copy + 1) * bits.rows() + row, to, true);
                 }
             }
         }
@@ -70,7 +87,7 @@ impl Augmented {
             Rows::Raw(table) => Owned::Table(names(Table::from_bits(all), table)?),
             Rows::Bits(_) => Owned::Bits(all),
         };
-        Self::with(train, rows, copies.len()).map(Some)
+        Self::with(train, rows, copies).map(Some)
     }
 
     fn with(train: &LabelledRows<'_>, rows: Owned, copies: usize) -> Result<Self> {
@@ -153,5 +170,21 @@ mod tests {
         let row = |row: usize| (0..6).map(|column| u8::from(all.get(row, column))).collect::<Vec<_>>();
         assert_eq!((row(0), row(1)), (vec![1, 0, 0, 0, 1, 1], vec![0, 0, 1, 1, 1, 0]));
         assert!(Augmented::new(&rows, None, &ways).is_err_and(|error| error.is_setting()));
+    }
+
+    #[test]
+    fn many_images_have_a_copy_each() {
+        let pixels: Vec<u8> = (0..MANY_ROWS).flat_map(|row| [row as u8, 1, 2]).collect();
+        let table = Table::from_pixels(3, pixels).unwrap();
+        let labels = Labels::new(vec!["a".into(), "b".into()], vec![0; MANY_ROWS]).unwrap();
+        let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Shift]).unwrap().unwrap();
+        let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
+        let copies = &all.pixels().unwrap()[3 * MANY_ROWS..];
+        assert_eq!(copies.len(), 3 * MANY_ROWS);
+        assert_eq!(copies[..12], [0, 0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2]);
+        assert_eq!(made.rows().labels.len(), 2 * MANY_ROWS);
+        let weighed = LabelledRows { weights: Some(&[]), ..rows };
+        assert!(Augmented::new(&weighed, Some(ImageShape::grey(3, 1)), &[]).unwrap().is_none());
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::Rows;
+use super::{LabelledRows, Rows};
 use crate::circuit::Grove;
-use crate::encode::{Encoder, ImageShape};
+use crate::encode::{Augment, Encoder, ImageShape, Kind};
 use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, PatternColumns};
 use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove, judging_rows};
 use crate::platform::Instant;
@@ -13,11 +13,14 @@ use crate::{Error, Result};
 /// The part of the time there is that patterns may be learned for.
 const PART_OF_TIME: f64 = 0.25;
 
-/// Learns a grove, over patterns of images where they are wanted: then with the encoder that has the bits which they read.
+/// Rows below which no patterns are learned unless they are asked for: too few to choose among so many columns.
+const FEWEST_ROWS: usize = 200;
+
+/// Learns a grove, over patterns of images where there is an image to learn them of: then with the encoder that has the bits which they read.
 /// `rows` are those of the task and its validation rows before they were encoded.
 ///
 /// # Errors
-/// As [`fit_grove`], and when patterns are wanted of what is no image.
+/// As [`fit_grove`], and when memory runs out.
 pub(super) fn fit_with_patterns(
     encoder: &Encoder,
     image: Option<ImageShape>,
@@ -26,12 +29,12 @@ pub(super) fn fit_with_patterns(
     settings: &GroveSettings,
     observer: &dyn Observer,
 ) -> Result<(Encoder, GroveFit)> {
-    let Some(image) = wanted(image, settings, task.start)? else {
+    let Some(image) = image else {
         return Ok((encoder.clone(), fit_grove(&task, settings, observer)?));
     };
     let begun = Instant::now();
     let is_binary = encoder.is_binary();
-    let profile = ImageProfile { rows: rows.0.len(), image, is_binary };
+    let profile = ImageProfile { rows: task.profile.rows, all_rows: rows.0.len(), image, is_binary };
     let plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
     let threads = settings.threads;
     let held_out = judging_rows(&task, &settings.resolve(&task.profile)?);
@@ -63,27 +66,68 @@ pub(super) fn fit_with_patterns(
     left.time_limit = settings.time_limit.map(|limit| (limit - begun.elapsed().as_secs_f64()).max(1e-3));
     let mut fit = fit_grove(&wide, &left, observer)?;
     fit.plan.time_limit = settings.time_limit;
+    fit.plan.patterns = plan.count;
     let (encoder, grove) = patterns.finish(encoder, &fit.grove)?;
     fit.grove = grove;
     Ok((encoder, fit))
 }
 
-/// The images that patterns are wanted of, if they are.
-fn wanted(
+/// The images that patterns are learned of, if any are: those that are asked for; where nobody says, those of images that
+/// a grove is learned from anew.
+///
+/// # Errors
+/// When patterns are wanted of what is no image.
+pub(super) fn wanted(
+    train: &LabelledRows<'_>,
     image: Option<ImageShape>,
     settings: &GroveSettings,
     start: Option<&Grove>,
 ) -> Result<Option<ImageShape>> {
     let has_old = start.is_some_and(|start| !start.patterns().is_empty());
+    let is_value = train.labels.values().is_some();
     match (image, settings.patterns) {
+        (_, Some(1..)) if is_value => {
+            Err(Error::setting("patterns are for classes, and the target is a value"))
+        }
         (None, Some(1..)) => {
             Err(Error::setting("patterns are of images, and the rows are not known to be any"))
         }
         (None, _) if has_old => {
             Err(Error::data("the model to go on from has patterns, and the rows are not known to be images"))
         }
+        (Some(image), None) if start.is_none() => {
+            let is_small = settings.spans == Some(0) || settings.max_gates.is_some();
+            let suits = !is_value && !is_small && train.rows.len() >= FEWEST_ROWS;
+            Ok(Some(image).filter(|image| suits && is_image(train.rows, image)))
+        }
         (_, None | Some(0)) if !has_old => Ok(None),
         _ => Ok(image),
+    }
+}
+
+/// Whether rows are images of that shape, all of one kind of pixels.
+fn is_image(rows: Rows<'_>, image: &ImageShape) -> bool {
+    match rows {
+        Rows::Bits(bits) => bits.columns() == image.columns(),
+        Rows::Raw(table) => {
+            let columns = 0..table.columns();
+            table.columns() == image.columns()
+                && matches!(table.kind(0), Kind::Bit | Kind::Pixel | Kind::Number)
+                && columns.clone().all(|column| table.kind(column) == table.kind(0))
+        }
+    }
+}
+
+/// What is done to training images: what is asked for, or what they allow where patterns are learned anew.
+pub(super) fn augmentation(
+    allowed: &[Augment],
+    settings: &GroveSettings,
+    has_patterns: bool,
+) -> Vec<Augment> {
+    match &settings.augment {
+        Some(ways) => ways.clone(),
+        None if has_patterns => allowed.to_vec(),
+        None => Vec::new(),
     }
 }
 

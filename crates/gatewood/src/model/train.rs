@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::augment::Augmented;
 use super::coverage::covering;
 use super::digest::digest;
-use super::patterns::fit_with_patterns;
+use super::patterns::{augmentation, fit_with_patterns, wanted};
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
@@ -149,12 +149,19 @@ pub(super) fn learn(
         }
         (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
     };
-    let augmented = match &settings.learn {
+    // The images that patterns are learned of, and what is done to have more of them.
+    let (pictured, ways) = match &settings.learn {
         LearnSettings::Grove(grove) => {
-            Augmented::new(&training.train, settings.encode.image, &grove.augment)?
+            let start = training.start.and_then(|start| match start.circuit() {
+                Circuit::Grove(start) => Some(start),
+                Circuit::Tree(_) => None,
+            });
+            let pictured = wanted(&training.train, settings.encode.image, grove, start)?;
+            (pictured, augmentation(&settings.encode.augment, grove, pictured.is_some()))
         }
-        LearnSettings::Tree(_) => None,
+        LearnSettings::Tree(_) => (None, Vec::new()),
     };
+    let augmented = Augmented::new(&training.train, settings.encode.image, &ways)?;
     let originals = rows.len();
     let LabelledRows { rows, labels, weights } = augmented.as_ref().map_or(training.train, Augmented::rows);
     let bits = encode(&encoder, rows, threads)?;
@@ -179,9 +186,6 @@ pub(super) fn learn(
             };
             let scale = match labels.values() {
                 Some(values) => {
-                    if grove.patterns.is_some_and(|count| count > 0) {
-                        return Err(Error::setting("patterns are for classes, and the target is a value"));
-                    }
                     let loss = *grove.objective.get_or_insert_default();
                     let is_log = grove.target == Some(TargetScale::Log);
                     Some(scale_of(loss, values, is_log, start)?)
@@ -191,7 +195,7 @@ pub(super) fn learn(
             let targets = targets_of(labels, scale.as_ref());
             let examples = Examples { bits: bits.view(), targets: &targets, weights };
             let mut task = GroveTask::new(examples, labels.classes().len());
-            task.profile = profile(&training.train, &encoder, settings.encode.image);
+            task.profile = profile(&training.train, &encoder, settings.encode.image, pictured.is_some());
             // A setting out of range is refused before anything is made of it.
             grove.resolve(&task.profile)?;
             let held_targets = held.as_ref().map(|(_, rows)| targets_of(rows.labels, scale.as_ref()));
@@ -203,9 +207,9 @@ pub(super) fn learn(
             let fit = match scale {
                 None => {
                     let held = training.validation.map(|held| held.rows);
-                    let image = settings.encode.image;
-                    let (whole, fit) =
-                        fit_with_patterns(&encoder, image, (rows, held), task, grove, observer)?;
+                    let (whole, mut fit) =
+                        fit_with_patterns(&encoder, pictured, (rows, held), task, grove, observer)?;
+                    fit.plan.augment = ways;
                     encoder = whole;
                     fit
                 }
@@ -300,10 +304,17 @@ fn targets_of<'a>(labels: &'a Labels, scale: Option<&ValueScale>) -> Cow<'a, [u3
 }
 
 /// What the rows are like.
-fn profile(train: &LabelledRows<'_>, encoder: &Encoder, image: Option<ImageShape>) -> Profile {
+fn profile(
+    train: &LabelledRows<'_>,
+    encoder: &Encoder,
+    image: Option<ImageShape>,
+    has_patterns: bool,
+) -> Profile {
     let has_pixels = matches!(train.rows, Rows::Raw(table) if table.pixels().is_some());
     let words = encoder.meanings().iter().filter(|meaning| matches!(meaning.test, Test::Word(_))).count();
-    let kind = if image.is_some() || has_pixels {
+    let kind = if has_patterns {
+        DataKind::Patterns
+    } else if image.is_some() || has_pixels {
         DataKind::Image
     } else if 2 * words > encoder.bits() {
         DataKind::Text

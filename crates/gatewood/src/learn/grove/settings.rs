@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{EvalMetric, PARTS};
 use crate::circuit::MAX_ARITY;
+use crate::encode::Augment;
 use crate::learn::defaults::{Defaults, case_of, sample_rows};
 use crate::learn::objective::{TargetScale, ValueLoss};
-use crate::learn::patterns::{Augment, PatternSettings};
+use crate::learn::patterns::PatternSettings;
 use crate::learn::search::MAX_CANDIDATES_ARITY;
 use crate::learn::{DataKind, Profile};
 use crate::platform::has_clock;
@@ -95,14 +96,17 @@ pub struct GroveSettings {
     /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. [`train`](crate::model::train) makes the
     /// spans; who calls [`fit_grove`](super::fit_grove) brings them along.
     pub spans: Option<usize>,
-    /// Patterns that are drawn from images for trees to read; 0 for none. [`train`](crate::model::train) draws them.
+    /// Patterns that are learned from images for trees to read; 0 for none. Left open, [`train`](crate::model::train) learns
+    /// as many as suit images of 200 rows or more, unless `spans` is 0, there is `max_gates`, or a grove without patterns is
+    /// continued.
     pub patterns: Option<usize>,
     /// What patterns look like.
     #[serde(skip_serializing_if = "is_default")]
     pub pattern: PatternSettings,
-    /// What is done to training images to have more of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub augment: Vec<Augment>,
+    /// What is done to training images to have more of them; an empty list for nothing. Left open, what the encoder's
+    /// settings allow, where trees read patterns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub augment: Option<Vec<Augment>>,
     /// Seconds of learning, after which no further round is begun. Where rounds, learning rate and gates are left open, and
     /// there are neither validation rows nor a grove to continue, rounds and rate are chosen to make most of the time:
     /// fewer rounds and larger steps where it is short, up to four times as many and smaller ones where it is not. The
@@ -118,6 +122,10 @@ pub struct GroveSettings {
 
 fn is_default(settings: &PatternSettings) -> bool {
     *settings == PatternSettings::default()
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The settings of a grove with nothing left open.
@@ -167,6 +175,12 @@ pub struct GrovePlan {
     pub shared_trees: bool,
     /// Gates the grove may have at the most.
     pub max_gates: Option<usize>,
+    /// Patterns that trees could read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub patterns: usize,
+    /// What was done to training images to have more of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub augment: Vec<Augment>,
     /// Seconds of learning.
     pub time_limit: Option<f64>,
     /// Where all randomness comes from.
@@ -345,6 +359,9 @@ impl GroveSettings {
             eval_metric: self.eval_metric.unwrap_or_default(),
             shared_trees,
             max_gates: self.max_gates,
+            // Who makes patterns and copies of images says so.
+            patterns: 0,
+            augment: Vec::new(),
             time_limit: self.time_limit,
             seed: self.seed,
         })

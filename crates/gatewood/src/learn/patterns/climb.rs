@@ -8,7 +8,7 @@ use super::packed::{BLOCK_ROWS, PackedPlanes};
 use super::settings::PatternPlan;
 use super::sketch::{Limits, Sketch};
 use crate::Result;
-use crate::bits::kernels::{Kernels, Line};
+use crate::bits::kernels::{Kernels, Line, Stencil};
 use crate::bits::{BLOCK_WORDS, BitView, WORD_BITS};
 use crate::circuit::{Pattern, PatternRun, Planes, Target, VoteTree, Wide};
 use crate::learn::engine::{self, CpuEngine, Direction, Engine, Picks, SamplingPower, Start, Summand};
@@ -185,20 +185,23 @@ impl Climb<'_> {
                 }
             };
             let here = BLOCK_ROWS.min(rows - first);
-            let mut line = [Line::default()];
-            stencils
-                .iter()
-                .map(|stencils| {
-                    let mut addresses = vec![0u16; here];
-                    for (bit, stencil) in stencils.iter().enumerate() {
-                        self.kernels.matches(stencil, lines, self.planes.width(), &mut line);
-                        for (row, address) in addresses.iter_mut().enumerate() {
-                            *address |= ((line[0][row / WORD_BITS] >> (row % WORD_BITS) & 1) as u16) << bit;
-                        }
+            let of_tree = |stencils: &Vec<Stencil>| {
+                // Patterns that a tree has fewer of match nowhere.
+                let mut found = [[Line::default()]; ARITY];
+                for (stencil, line) in stencils.iter().zip(&mut found) {
+                    self.kernels.matches(stencil, lines, self.planes.width(), line);
+                }
+                let mut addresses = vec![0u16; here];
+                for (word, addresses) in addresses.chunks_mut(WORD_BITS).enumerate() {
+                    let words = found.map(|line| line[0][word]);
+                    for (row, address) in addresses.iter_mut().enumerate() {
+                        let bits = words.map(|word| (word >> row & 1) as u16);
+                        *address = bits[0] | bits[1] << 1 | bits[2] << 2 | bits[3] << 3;
                     }
-                    addresses
-                })
-                .collect()
+                }
+                addresses
+            };
+            stencils.iter().map(of_tree).collect()
         };
         let blocks: Vec<Vec<Vec<u16>>> = firsts.par_iter().map(block).collect();
         (0..trees.len())

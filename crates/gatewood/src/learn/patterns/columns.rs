@@ -23,9 +23,9 @@ use crate::{Error, Result};
 /// Images that patterns are drawn from and tried on.
 const SAMPLE_ROWS: usize = 2048;
 
-/// Bytes of planes of all rows that patterns are learned from at the most, and up to which they are laid out once.
+/// Bytes of planes of all rows that patterns are learned from at the most. As many again are taken, where they are
+/// available, to lay them out once and not in every round.
 const MOST_PACKED: usize = 1 << 28;
-const FEW_BYTES: usize = 1 << 24;
 
 /// Rows whose columns are made by a thread at a time.
 const CHUNK_ROWS: usize = 2048;
@@ -408,7 +408,7 @@ fn learn_patterns(
         levels: planes.levels,
         planes: planes.planes.count(),
     };
-    let everything = packed.whole(FEW_BYTES);
+    let everything = packed.whole(MOST_PACKED);
     let logs = LogTable::new(plan.sample_rows);
     let climb =
         Climb { draw, plan, planes: &planes.planes, packed: &packed, limits, logs, everything, kernels };

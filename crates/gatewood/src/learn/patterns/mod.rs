@@ -17,4 +17,4 @@ pub(crate) use climb::Lesson;
 pub(crate) use columns::{ImageRows, PatternColumns};
 pub use lines::image_spans;
 pub(crate) use settings::ImageProfile;
-pub use settings::{Augment, PatternKind, PatternPlan, PatternSettings};
+pub use settings::{PatternKind, PatternPlan, PatternSettings};

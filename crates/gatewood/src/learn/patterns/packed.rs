@@ -28,12 +28,14 @@ impl PackedPlanes {
         planes.planes.inputs().len().div_ceil(WORD_BITS) * 8 * rows.next_multiple_of(BLOCK_ROWS)
     }
 
-    /// All rows block by block, where they take no more than so many bytes; else none.
+    /// All rows block by block, where they take no more than so many bytes and these are available; else none.
     pub(super) fn whole(&self, most: usize) -> Vec<Vec<Line>> {
-        if self.words.len() * 8 > most {
+        let bytes = self.words.len() * 8;
+        if bytes > most || crate::memory::check(bytes).is_err() {
             return Vec::new();
         }
-        (0..self.rows).step_by(BLOCK_ROWS).map(|first| self.block(first..self.rows)).collect()
+        let firsts: Vec<usize> = (0..self.rows).step_by(BLOCK_ROWS).collect();
+        firsts.into_par_iter().map(|first| self.block(first..self.rows)).collect()
     }
 
     /// # Errors

@@ -6,17 +6,6 @@ use crate::circuit::MAX_ARITY;
 use crate::encode::ImageShape;
 use crate::{Error, Result};
 
-/// What is done to training images to have more of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Augment {
-    /// Each image moved by one pixel left, right, up and down, its edge repeated.
-    Shift,
-    /// Each image mirrored, left to right.
-    Mirror,
-}
-
 /// What patterns look like. What is left at `None` is chosen by what the images are like.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -99,7 +88,10 @@ const MOST_BITS: u64 = 1 << 32;
 /// What is known of images before patterns are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ImageProfile {
+    /// Images, copies not counted.
     pub(crate) rows: usize,
+    /// Images and copies.
+    pub(crate) all_rows: usize,
     pub(crate) image: ImageShape,
     /// Whether pixels are single bits.
     pub(crate) is_binary: bool,
@@ -120,7 +112,7 @@ impl PatternSettings {
         let mut plan = defaults(profile);
         plan.counts = self.counts.unwrap_or(plan.counts);
         // Fewer where they would take too much memory.
-        let fit = (MOST_BITS / profile.rows.max(1) as u64 / u64::from(plan.counts.max(1))) as usize;
+        let fit = (MOST_BITS / profile.all_rows.max(1) as u64 / u64::from(plan.counts.max(1))) as usize;
         plan.count = count.unwrap_or_else(|| plan.count.min(fit.max(1000)));
         plan.learned = self.learned.unwrap_or(plan.learned);
         plan.offsets = self.offsets.unwrap_or(plan.offsets);
@@ -183,7 +175,7 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
     let kind = |literals, window, radius, compares| PatternKind { literals, window, radius, compares };
     let half = (side / 2 + 2).min(side);
     let binary = PatternPlan {
-        count: if profile.rows < 15_000 { 2000 } else { 4000 },
+        count: if profile.rows < 5_000 { 2000 } else { 4000 },
         learned: if profile.is_binary { 0.5 } else { 1.0 },
         kinds: vec![
             kind([6, 12], [7, 9], [1, 4], false),
