@@ -5,11 +5,13 @@
 //! - [`objective`]: what a grove is learned for.
 //! - [`TreeSettings`], [`fit_tree`]: the paper's tree, greedy or climbed. [`TrainingView`]: its rows in the order of
 //!   their class, so that counting a class is counting a range.
+//! - [`device`]: the seam for accelerators.
 //! - [`gate`]: from the counts of a gate's addresses to its table.
 //! - [`mod@reference`]: the tree learned one row at a time, the definition.
 //! - [`Observer`]: progress, and stopping early.
 
 mod defaults;
+pub mod device;
 mod engine;
 pub mod gate;
 mod grove;

@@ -62,6 +62,7 @@ pub(super) fn fit_with_patterns(
     wide.start = start.as_ref();
     wide.spans = task.spans;
     wide.kernels = task.kernels;
+    wide.device = task.device;
     let mut left = settings.clone();
     left.time_limit = settings.time_limit.map(|limit| (limit - begun.elapsed().as_secs_f64()).max(1e-3));
     let mut fit = fit_grove(&wide, &left, observer)?;

@@ -16,6 +16,7 @@ use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, Train
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
 use crate::encode::{ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
+use crate::learn::device::Device;
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
@@ -36,6 +37,8 @@ pub struct Training<'a> {
     pub label: Option<&'a str>,
     /// The data, as the user named it.
     pub data: &'a str,
+    /// Where a grove is learned, if not in this process; it is the same.
+    pub device: Option<&'a dyn Device>,
 }
 
 impl<'a> Training<'a> {
@@ -47,6 +50,7 @@ impl<'a> Training<'a> {
             start: None,
             label: None,
             data: "",
+            device: None,
         }
     }
 }
@@ -203,6 +207,7 @@ pub(super) fn learn(
                 Examples { bits: bits.view(), targets, weights: rows.weights }
             });
             task.start = start;
+            task.device = training.device;
             task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
             let fit = match scale {
                 None => {
@@ -231,6 +236,9 @@ pub(super) fn learn(
         LearnSettings::Tree(tree) => {
             if weights.is_some() {
                 return Err(Error::setting("a tree does not take weights of rows: use a grove"));
+            }
+            if training.device.is_some() {
+                return Err(Error::setting("a tree is learned by the processor: use a grove"));
             }
             if training.validation.is_some() {
                 return Err(Error::setting("a tree does not take validation rows: use a grove"));

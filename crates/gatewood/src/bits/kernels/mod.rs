@@ -158,6 +158,11 @@ pub fn check_simd() -> crate::Result<()> {
     Err(crate::Error::setting(format!("GATEWOOD_SIMD is {value:?}, but the levels are {}", names.join(", "))))
 }
 
+/// The logarithm of a number and a power of two.
+pub(crate) fn log_of_product(product: f64, power: i64) -> f64 {
+    libm::log(product) + power as f64 * std::f64::consts::LN_2
+}
+
 impl Kernels {
     /// The kernels at the best level of this machine, or at the level named by the environment variable
     /// `GATEWOOD_SIMD` (`portable`, `avx2`, `avx512`) when that is lower. Chosen once. [`check_simd`] says whether the
@@ -335,7 +340,7 @@ impl Kernels {
     /// The logarithm of the product of one less the size of each gradient, the same to the last bit at every level.
     pub(crate) fn log_likelihood(self, gradients: &[i32]) -> f64 {
         let (product, power) = dispatch!(self, boost::product(gradients));
-        libm::log(product) + power as f64 * std::f64::consts::LN_2
+        log_of_product(product, power)
     }
 
     /// Writes in which rows all columns are one, or any is; as many words as `out` has.

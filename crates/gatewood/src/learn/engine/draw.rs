@@ -2,6 +2,7 @@
 
 use super::Picks;
 use crate::bits::kernels::{FIRST_BITS as BITS, POINT};
+use crate::learn::device::DeviceSpacing;
 use crate::learn::objective::ONE;
 use crate::pool::each_awake;
 
@@ -62,6 +63,12 @@ impl Spacing {
         let shift = (64 - total.leading_zeros()).saturating_sub(36);
         let scale = ((size as u128) << 36) / (u128::from(total >> shift) + 1);
         Self { shift, scale: scale as u64, start: random >> 28 }
+    }
+
+    /// The same for a device.
+    pub(super) fn on_device(self) -> DeviceSpacing {
+        let Self { shift, scale, start } = self;
+        DeviceSpacing { shift, scale, start }
     }
 
     /// How many places are before a point of the running sum.

@@ -5,14 +5,16 @@
 //! 1. **weigh**: gradients become sampling weights ([`Engine::draw`]);
 //! 2. **draw**: rows are picked by these weights, by position and seed ([`Engine::draw`]);
 //! 3. **gather**: the bits of the picked rows become a [`Sample`] ([`Engine::gather`]);
-//! 4. **search**: hill climbing on the sample, the same for every engine ([`super::search`]);
+//! 4. **search**: hill climbing on the sample ([`super::search`]), or by the engine itself ([`Engine::search`]);
 //! 5. **sum**: gradient and hessian by root address ([`Engine::address`], [`Engine::sum`]);
 //! 6. **update**: votes, margins, gradients and loss ([`Engine::update`], [`Engine::loss`]).
 //!
-//! - [`Engine`]: the seam. [`CpuEngine`]: rows in this process, threads and SIMD.
+//! - [`Engine`]: the seam. [`CpuEngine`]: rows in this process, threads and SIMD. [`DeviceEngine`]: rows on an accelerator,
+//!   behind the seam of [`super::device`].
 //! - [`ColumnOrder`]: the order in which columns are packed into words of rows.
 
 mod cpu;
+mod device;
 mod draw;
 #[cfg(test)]
 pub(super) mod parts;
@@ -21,10 +23,12 @@ mod rows;
 use std::sync::Arc;
 
 pub(crate) use cpu::CpuEngine;
+pub(crate) use device::DeviceEngine;
 pub(crate) use draw::SamplingPower;
 
+use super::gate::LogTable;
 use super::objective::{Loss, Objective};
-use super::search::Sample;
+use super::search::{Climbed, Sample};
 use crate::Result;
 use crate::bits::kernels::Sums;
 use crate::bits::{WORD_BITS, words_for};
@@ -55,6 +59,23 @@ pub(crate) trait Engine: Sync {
 
     /// The bits of picked rows, of the columns in some words.
     fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample>;
+
+    /// A sample that this process can read.
+    fn fetch(&self, sample: Sample) -> Result<Sample> {
+        Ok(sample)
+    }
+
+    /// Whether it climbs trees of such arities itself, with so many candidates a trial.
+    fn searches(&self, arities: &[usize], candidates: u32) -> bool {
+        let _ = (arities, candidates);
+        false
+    }
+
+    /// Climbs trees side by side; their leaves are places among the columns of their samples. Only where it searches itself.
+    fn search(&self, trees: Vec<TreeToClimb<'_>>, logs: &LogTable) -> Result<Vec<Climbed>> {
+        let _ = (trees, logs);
+        Err(crate::Error::data("this engine leaves hill climbing to others"))
+    }
 
     /// The root address of every row.
     fn address(&self, state: &Self::State, tree: &VoteTree) -> Result<Self::Addresses>;
@@ -142,6 +163,17 @@ pub(crate) struct Summand<'a, A> {
     pub(crate) count: usize,
     /// Rows that the tree was climbed on, where others were kept honest; they count for less. Else empty.
     pub(crate) climbed: &'a [bool],
+}
+
+/// A tree that an engine climbs itself.
+pub(crate) struct TreeToClimb<'a> {
+    pub(crate) sample: &'a Sample,
+    pub(crate) arities: &'a [usize],
+    /// The column of the sample that each leaf reads at first.
+    pub(crate) leaves: Vec<u32>,
+    pub(crate) candidates: u32,
+    /// The trials: a leaf, then the columns that are compared for it. They do not depend on what comes of them.
+    pub(crate) trials: Vec<u32>,
 }
 
 /// The order in which columns are packed into words of rows: random, so that the columns of a word are a random choice.

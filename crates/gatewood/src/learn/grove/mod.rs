@@ -24,6 +24,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod time_limit;
+mod together;
 
 pub(crate) use choose_rounds::{PARTS, judging_rows};
 pub use eval_metric::EvalMetric;

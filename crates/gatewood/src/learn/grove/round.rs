@@ -62,7 +62,7 @@ pub(super) struct Grower<'a, E> {
 pub(super) struct Growing<E: Engine> {
     pub(super) rows: E::State,
     /// How many leaves of the trees so far read each column.
-    uses: Vec<u32>,
+    pub(super) uses: Vec<u32>,
     /// One margin: whether the first rounds fitted nearly all rows, once they are over.
     pub(super) easy: Option<bool>,
 }
@@ -132,7 +132,13 @@ impl<E: Engine> Grower<'_, E> {
             let addresses = self.engine.address(&reading.rows, &bare)?;
             Ok(Some(Ready { bare, addresses, among }))
         };
-        let climbed: Vec<Option<Ready<E>>> = if self.plan.honest_fraction > 0.0 {
+        let climbed: Vec<Option<Ready<E>>> = if self.plan.honest_fraction > 0.0 && self.searches(reading) {
+            let wanted: Vec<(usize, usize)> = positions.iter().map(|&position| (0, position)).collect();
+            let climbed = self.climb_each(&wanted, reading)?.into_iter();
+            climbed
+                .map(|climbed| climbed.map_or(Ok(None), |(tree, among)| ready(tree, among)))
+                .collect::<Result<_>>()?
+        } else if self.plan.honest_fraction > 0.0 {
             let climb = |position: usize| match self.climb_for(0, position, reading)? {
                 Some((climbed, among)) => ready(climbed, among),
                 None => Ok(None),
@@ -144,16 +150,31 @@ impl<E: Engine> Grower<'_, E> {
             let alike = if self.plan.candidates > 1 { ALIKE } else { positions.len().max(1) };
             let groups: Vec<(&[usize], Vec<u32>)> =
                 positions.chunks(alike).map(|group| (group, self.choose(&mut stream))).collect();
-            let climb_group = |(group, chosen): (&[usize], Vec<u32>)| -> Result<Vec<Option<Ready<E>>>> {
-                let Some(sample) = self.gather(&chosen, &picks)? else { return Ok(Vec::new()) };
-                let climb = |position: usize| {
-                    let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
-                    ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
+            if self.searches(reading) {
+                let gather = |(group, chosen): (&'_ [usize], Vec<u32>)| {
+                    Ok((group.to_vec(), self.gather(&chosen, &picks, reading)?))
                 };
-                each_awake(group.to_vec(), climb).into_iter().collect()
-            };
-            let climbed = each_awake(groups, climb_group);
-            climbed.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
+                let samples = each_awake(groups, gather).into_iter().collect::<Result<Vec<_>>>()?;
+                let trees = samples.iter().flat_map(|(group, sample)| {
+                    let stream =
+                        |&position: &usize| Stream::new(self.plan.seed, Purpose::Round, position as u64);
+                    let sample = sample.as_ref();
+                    group.iter().filter_map(move |position| Some((sample?, stream(position))))
+                });
+                let climbed = self.climb_together(trees.collect(), reading)?;
+                each_awake(climbed, |tree| ready(tree, Vec::new())).into_iter().collect::<Result<_>>()?
+            } else {
+                let climb_group = |(group, chosen): (&[usize], Vec<u32>)| -> Result<Vec<Option<Ready<E>>>> {
+                    let Some(sample) = self.gather(&chosen, &picks, reading)? else { return Ok(Vec::new()) };
+                    let climb = |position: usize| {
+                        let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
+                        ready(self.climb(&sample, reading, &mut stream)?, Vec::new())
+                    };
+                    each_awake(group.to_vec(), climb).into_iter().collect()
+                };
+                let climbed = each_awake(groups, climb_group);
+                climbed.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect()
+            }
         };
         let mut grown: Vec<VoteTree> = Vec::new();
         // The addresses of the last tree.
@@ -174,10 +195,19 @@ impl<E: Engine> Grower<'_, E> {
     fn round_of_many(&self, round: usize, growing: &mut Growing<E>) -> Result<Vec<VoteTree>> {
         let margins = self.objective.margins();
         let reading = &*growing;
+        let position = |margin: usize| round * margins + margin;
+        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = if self.searches(reading) {
+            let wanted: Vec<(usize, usize)> = (0..margins).map(|margin| (margin, position(margin))).collect();
+            self.climb_each(&wanted, reading)?
+        } else {
+            Vec::new()
+        };
         let grow = |margin: usize| -> Result<Option<(VoteTree, E::Addresses)>> {
-            let Some((climbed, among)) = self.climb_for(margin, round * margins + margin, reading)? else {
-                return Ok(None);
+            let climbed = match climbed.get(margin) {
+                Some(climbed) => climbed.clone(),
+                None => self.climb_for(margin, position(margin), reading)?,
             };
+            let Some((climbed, among)) = climbed else { return Ok(None) };
             let bare = self.bare(climbed, margin)?;
             let addresses = self.engine.address(&reading.rows, &bare)?;
             let count = bare.votes().len();
@@ -197,7 +227,8 @@ impl<E: Engine> Grower<'_, E> {
     fn round_of_shared(&self, round: usize, growing: &mut Growing<E>, room: usize) -> Result<Vec<VoteTree>> {
         let (margins, trees) = (self.objective.margins(), self.plan.trees_per_round);
         let reading = &*growing;
-        let climb = |tree: usize| -> Result<Option<Climbed>> {
+        let searches = self.searches(reading);
+        let sample = |tree: usize| -> Result<Option<(Sample, Stream)>> {
             let position = round * trees + tree;
             let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
             let mut order: Vec<usize> = (0..margins).collect();
@@ -212,12 +243,24 @@ impl<E: Engine> Grower<'_, E> {
                 start: stream.bits(),
             };
             let picks = self.engine.draw(&reading.rows, &by)?;
-            let Some(sample) = self.gather(&self.choose(&mut stream), &picks)? else { return Ok(None) };
-            self.climb(&sample, reading, &mut stream).map(Some)
+            let chosen = self.choose(&mut stream);
+            Ok(self.gather(&chosen, &picks, reading)?.map(|sample| (sample, stream)))
         };
-        let climbed = each_awake((0..trees.min(room)).collect(), climb);
+        let wanted = (0..trees.min(room)).collect();
+        let climbed: Vec<Climbed> = if searches {
+            let samples = each_awake(wanted, sample).into_iter().collect::<Result<Vec<_>>>()?;
+            let (samples, streams): (Vec<Sample>, Vec<Stream>) = samples.into_iter().flatten().unzip();
+            self.climb_together(samples.iter().zip(streams).collect(), reading)?
+        } else {
+            let climb = |tree: usize| -> Result<Option<Climbed>> {
+                let Some((sample, mut stream)) = sample(tree)? else { return Ok(None) };
+                self.climb(&sample, reading, &mut stream).map(Some)
+            };
+            let climbed = each_awake(wanted, climb).into_iter().collect::<Result<Vec<_>>>()?;
+            climbed.into_iter().flatten().collect()
+        };
         let mut grown = Vec::new();
-        for climbed in climbed.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+        for climbed in climbed {
             let bare = self.bare(climbed, 0)?;
             let addresses = self.engine.address(&growing.rows, &bare)?;
             let count = bare.votes().len();
@@ -248,16 +291,13 @@ impl<E: Engine> Grower<'_, E> {
         position: usize,
         growing: &Growing<E>,
     ) -> Result<Option<(Climbed, Vec<bool>)>> {
-        let among = self.among(position);
-        let mut stream = Stream::new(self.plan.seed, Purpose::Sample, position as u64);
-        let picks = self.draw(Direction::Margin(margin), growing, &among, &mut stream)?;
-        let Some(sample) = self.gather(&self.choose(&mut stream), &picks)? else { return Ok(None) };
+        let Some((sample, among)) = self.sample_for(margin, position, growing)? else { return Ok(None) };
         let mut stream = Stream::new(self.plan.seed, Purpose::Round, position as u64);
         Ok(Some((self.climb(&sample, growing, &mut stream)?, among)))
     }
 
     /// Weighs rows and draws some.
-    fn draw(
+    pub(super) fn draw(
         &self,
         direction: Direction<'_>,
         growing: &Growing<E>,
@@ -275,20 +315,31 @@ impl<E: Engine> Grower<'_, E> {
     }
 
     /// The words of columns that trees choose from.
-    fn choose(&self, stream: &mut Stream) -> Vec<u32> {
+    pub(super) fn choose(&self, stream: &mut Stream) -> Vec<u32> {
         self.order.choose(words_seen(&self.plan), stream)
     }
 
     /// Gathers words of the picked rows; none where they are all of one side.
-    fn gather(&self, chosen: &[u32], picks: &Picks) -> Result<Option<Sample>> {
+    pub(super) fn gather(
+        &self,
+        chosen: &[u32],
+        picks: &Picks,
+        growing: &Growing<E>,
+    ) -> Result<Option<Sample>> {
         if picks.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        self.engine.gather(picks, chosen).map(Some)
+        let sample = self.engine.gather(picks, chosen)?;
+        if self.searches(growing) { Ok(Some(sample)) } else { self.engine.fetch(sample).map(Some) }
+    }
+
+    /// Columns that a trial compares.
+    pub(super) fn candidates(&self, growing: &Growing<E>) -> u32 {
+        if growing.easy == Some(false) { 1 } else { self.plan.candidates }
     }
 
     /// Which rows a tree is climbed among; empty for all.
-    fn among(&self, position: usize) -> Vec<bool> {
+    pub(super) fn among(&self, position: usize) -> Vec<bool> {
         if self.plan.honest_fraction == 0.0 {
             return Vec::new();
         }
@@ -303,8 +354,7 @@ impl<E: Engine> Grower<'_, E> {
         let leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();
         let mut climber = Climber::new(sample, &self.plan.arities, leaves, self.logs, self.kernels)?;
         let reuse = FeatureReuse::new(self.plan.feature_reuse, &sample.columns, &growing.uses);
-        let candidates = if growing.easy == Some(false) { 1 } else { self.plan.candidates };
-        climber.climb(self.plan.climb, candidates, stream, |stream| match &reuse {
+        climber.climb(self.plan.climb, self.candidates(growing), stream, |stream| match &reuse {
             Some(reuse) => reuse.draw(stream),
             None => stream.below(columns),
         })?;

@@ -4,12 +4,13 @@ use super::choose_rounds::better_by_folds;
 use super::features::candidates;
 use super::fit::{GroveFit, Place, Setup, learn_grove};
 use super::round::words_seen;
-use super::settings::GroveSettings;
+use super::settings::{GrovePlan, GroveSettings};
 use super::time_limit::Clock;
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{CHUNK_ROWS, Grove, Span, Wide};
-use crate::learn::engine::{ColumnOrder, CpuEngine};
+use crate::learn::device::Device;
+use crate::learn::engine::{ColumnOrder, CpuEngine, DeviceEngine, Engine};
 use crate::learn::objective::{MakeObjective, Objective, WEIGHT_ONE, for_classes};
 use crate::learn::{Observer, Profile, Tracker};
 use crate::pool::in_wakeful_pool;
@@ -31,6 +32,17 @@ impl<'a> Examples<'a> {
     fn engine(&self, spans: &'a [Span], weights: Vec<u32>, kernels: Kernels) -> CpuEngine<'a> {
         CpuEngine::new(Wide { bits: self.bits, spans }, self.targets, weights, kernels)
     }
+
+    /// The rows on a device.
+    fn on_device(
+        &self,
+        device: &dyn Device,
+        spans: &'a [Span],
+        weights: Vec<u32>,
+        kernels: Kernels,
+    ) -> Result<DeviceEngine<'a>> {
+        DeviceEngine::new(device, Wide { bits: self.bits, spans }, self.targets, weights, kernels)
+    }
 }
 
 /// What a grove is learned from, besides the settings.
@@ -51,6 +63,8 @@ pub struct GroveTask<'a> {
     pub spans: Vec<Span>,
     /// The SIMD level to use.
     pub kernels: Kernels,
+    /// Where rows are learned from, if not in this process; the grove is the same.
+    pub device: Option<&'a dyn Device>,
 }
 
 impl<'a> GroveTask<'a> {
@@ -58,7 +72,16 @@ impl<'a> GroveTask<'a> {
     pub fn new(train: Examples<'a>, classes: usize) -> Self {
         let profile = Profile::of_bits(train.bits.rows(), train.bits.columns(), classes);
         let kernels = Kernels::best();
-        Self { train, classes, profile, validation: None, start: None, spans: Vec::new(), kernels }
+        Self {
+            train,
+            classes,
+            profile,
+            validation: None,
+            start: None,
+            spans: Vec::new(),
+            kernels,
+            device: None,
+        }
     }
 
     /// Rows before copies were made of them: those that the profile is of, where all are a multiple of them.
@@ -129,20 +152,49 @@ pub fn fit_grove_for(
         let spans = candidates(train.bits, task.spans.clone(), *start);
         let order = ColumnOrder::new(train.bits.columns() + spans.len(), plan.seed);
         let weights = row_weights(train, &settings.class_weights)?;
+        let fit =
+            Fit { task, settings, make, plan, order: &order, spans: &spans, only_time, clock, observer };
+        if let Some(device) = task.device {
+            let held = validation.as_ref().map(|held| held.on_device(device, &spans, Vec::new(), *kernels));
+            let held = held.transpose()?;
+            let engine = train.on_device(device, &spans, weights, *kernels)?.ordered(&order);
+            return fit.run(&engine, held.as_ref());
+        }
         let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));
-        let engine = train.engine(&spans, weights, *kernels).packed(&order, words_seen(&plan))?;
+        let engine = train.engine(&spans, weights, *kernels).packed(&order, words_seen(&fit.plan))?;
+        fit.run(&engine, held.as_ref())
+    })
+}
+
+/// All there is to know before an engine has the rows.
+struct Fit<'a> {
+    task: &'a GroveTask<'a>,
+    settings: &'a GroveSettings,
+    make: MakeObjective<'a>,
+    plan: GrovePlan,
+    order: &'a ColumnOrder,
+    spans: &'a [Span],
+    only_time: bool,
+    clock: Clock,
+    observer: &'a dyn Observer,
+}
+
+impl Fit<'_> {
+    /// Learns a grove by an engine, with another that has the validation rows.
+    fn run<E: Engine>(self, engine: &E, held: Option<&E>) -> Result<GroveFit> {
+        let Self { task, settings, make, mut plan, order, spans, only_time, clock, observer } = self;
         let place = Place {
-            engine: &engine,
-            order: &order,
-            kernels: *kernels,
-            inputs: train.bits.columns(),
+            engine,
+            order,
+            kernels: task.kernels,
+            inputs: task.train.bits.columns(),
             originals: task.originals(),
-            spans: &spans,
+            spans,
         };
-        let mut setup = Setup::new(place, make, *start, &plan)?;
+        let mut setup = Setup::new(place, make, task.start, &plan)?;
         let mut chosen = None;
         if let Some(other) = settings.other_shape(&task.profile)?
-            && start.is_none()
+            && task.start.is_none()
         {
             let tracker = Tracker::new(observer, 1);
             if plan.cv_folds > 1 {
@@ -153,8 +205,8 @@ pub fn fit_grove_for(
                 plan = setup.better_shape(plan, other, &tracker)?;
             }
         }
-        learn_grove(&mut setup, held.as_ref(), (plan, chosen), only_time, clock, observer)
-    })
+        learn_grove(&mut setup, held, (plan, chosen), only_time, clock, observer)
+    }
 }
 
 /// Checks that the rows can be learned from, and fit each other and the start.

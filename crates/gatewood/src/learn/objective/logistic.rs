@@ -3,6 +3,7 @@
 use super::{Loss, ONE, Objective, class_totals, in_votes, log_shares};
 use crate::Result;
 use crate::bits::kernels::Kernels;
+use crate::learn::device::DeviceObjective;
 
 /// The logistic loss of two classes.
 #[derive(Debug, Clone)]
@@ -72,6 +73,10 @@ impl Objective for Logistic {
             lead * (doubt - wrong),
             lead * lead * wrong * (1.0 - wrong),
         ]
+    }
+
+    fn on_device(&self) -> DeviceObjective<'_> {
+        DeviceObjective::Logistic { probabilities: &self.probabilities }
     }
 
     fn update(

@@ -31,6 +31,7 @@ pub use softmax::Softmax;
 pub use value_loss::{TargetScale, ValueLoss};
 pub use value_scale::ValueScale;
 
+use super::device::DeviceObjective;
 use crate::Result;
 use crate::bits::kernels::{Kernels, POINT};
 use crate::circuit::Output;
@@ -148,6 +149,11 @@ pub trait Objective: Debug + Send + Sync {
     /// How hessians follow from gradients.
     fn hessian(&self) -> Hessian {
         Hessian::Logistic
+    }
+
+    /// What a device needs to know to make the gradients itself.
+    fn on_device(&self) -> DeviceObjective<'_> {
+        DeviceObjective::Processor
     }
 
     /// For one margin: adds the votes of a tree, given the address of each row, and brings the gradients up to date.

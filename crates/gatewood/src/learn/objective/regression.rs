@@ -4,6 +4,7 @@ use super::value_scale::in_ranges;
 use super::{Hessian, Loss, ONE, Objective, ValueLoss, ValueScale, WEIGHT_ONE};
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Output, Quantiles, ValueOutput};
+use crate::learn::device::DeviceObjective;
 use crate::{Error, Result};
 
 /// The part of the standard deviation within which the gradient of an absolute difference is not yet plus or minus one: with a
@@ -214,6 +215,11 @@ impl Objective for Regression {
         };
         let output = ValueOutput::new(self.scale.offset(), self.scale.range() * self.unit);
         Output::Value(output.in_logarithm(self.scale.is_log()).with_quantiles(quantiles))
+    }
+
+    fn on_device(&self) -> DeviceObjective<'_> {
+        let slopes = self.slopes.iter().map(|slope| [slope.centre, slope.low, slope.high]).collect();
+        DeviceObjective::Slopes { unit: self.unit, slopes }
     }
 
     fn hessian(&self) -> Hessian {

@@ -3,6 +3,7 @@
 use super::{Loss, ONE, Objective, class_totals, in_votes, log_shares};
 use crate::Result;
 use crate::bits::kernels::Kernels;
+use crate::learn::device::DeviceObjective;
 
 /// Rows whose probabilities are made at a time.
 const BLOCK: usize = 256;
@@ -89,6 +90,10 @@ impl Objective for Softmax {
         let own: Vec<i32> =
             targets.iter().enumerate().map(|(row, &target)| gradients[target as usize][row]).collect();
         Loss::new(wrong as u64, -kernels.log_likelihood(&own))
+    }
+
+    fn on_device(&self) -> DeviceObjective<'_> {
+        DeviceObjective::Softmax { exponentials: &self.exponentials }
     }
 
     fn scaled(&self, margins: &[i32], target: u32, factor: f64, doubt: f64) -> [f64; 3] {

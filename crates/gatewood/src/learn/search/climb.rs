@@ -25,6 +25,31 @@ pub(crate) struct Climbed {
 /// Leaves times columns up to which it is noted which were tried in vain.
 const FEW_PLACES: usize = 1024;
 
+/// The trials of [`Climber::climb`], drawn beforehand: a leaf, then the columns that are compared for it.
+pub(crate) fn draw_trials(
+    trials: u32,
+    candidates: u32,
+    leaves: usize,
+    stream: &mut Stream,
+    mut candidate: impl FnMut(&mut Stream) -> u32,
+) -> Vec<u32> {
+    let mut drawn = Vec::new();
+    for _ in 0..steps(trials, candidates) {
+        drawn.push(stream.below(leaves as u32));
+        drawn.extend((0..candidates).map(|_| candidate(stream)));
+    }
+    drawn
+}
+
+/// How many leaves are tried. To compare a column takes less than half of the time of a trial, so twice as many columns as
+/// there are trials are drawn.
+fn steps(trials: u32, candidates: u32) -> u64 {
+    match candidates {
+        ..=1 => trials.into(),
+        _ => (2 * u64::from(trials)).div_ceil(candidates.into()),
+    }
+}
+
 /// A gate: what its addresses count, its table and its output.
 #[derive(Debug, Clone)]
 struct Gate {
@@ -108,8 +133,7 @@ impl<'a> Climber<'a> {
     /// Runs trials, the columns tried being those that `candidate` draws.
     ///
     /// Where columns are candidates, so many are drawn for a leaf, and only that which tells its gate most is tried, if it
-    /// tells more than the one there. A candidates column takes less than half of the time of a trial, so twice as many
-    /// columns as there are trials are drawn.
+    /// tells more than the one there.
     pub(crate) fn climb(
         &mut self,
         trials: u32,
@@ -120,7 +144,7 @@ impl<'a> Climber<'a> {
         let arity = self.arities[0];
         if candidates > 1 {
             let mut cells = Cells::new(self.sample, arity)?;
-            for _ in 0..(2 * u64::from(trials)).div_ceil(candidates.into()) {
+            for _ in 0..steps(trials, candidates) {
                 let leaf = stream.below(self.leaves.len() as u32) as usize;
                 if let Some(column) = self.most_telling(&mut cells, leaf, candidates, || candidate(stream)) {
                     self.trial(leaf, column);

@@ -10,6 +10,6 @@ mod reuse;
 mod sample;
 
 pub(crate) use candidates::MAX_CANDIDATES_ARITY;
-pub(crate) use climb::{Climbed, Climber};
+pub(crate) use climb::{Climbed, Climber, draw_trials};
 pub(crate) use reuse::FeatureReuse;
 pub(crate) use sample::{RowWords, Sample};

@@ -7,6 +7,7 @@ use crate::platform::parallel::*;
 use crate::Result;
 use crate::bits::kernels::{BLOCKS, Kernels};
 use crate::bits::{AlignedWords, BLOCK_WORDS, WORD_BITS, padded_words_for};
+use crate::learn::device::Handle;
 use crate::learn::engine::{ColumnOrder, Picks};
 
 /// Words of rows, wherever they are.
@@ -19,7 +20,6 @@ pub(crate) trait RowWords: Sync {
 }
 
 /// Rows gathered in the order of their side, column by column.
-#[derive(Debug)]
 pub(crate) struct Sample {
     /// Rows of the lower and of the upper side.
     pub(super) rows: [u32; 2],
@@ -28,6 +28,8 @@ pub(crate) struct Sample {
     /// Words of a column.
     pub(super) stride: usize,
     words: AlignedWords,
+    /// Where the words are, if not here.
+    device: Option<Handle>,
     /// The column of the rows that each column of the sample is.
     pub(crate) columns: Vec<u32>,
 }
@@ -92,7 +94,33 @@ impl Sample {
             }
         });
         let rows = [picks[0].len() as u32, picks[1].len() as u32];
-        Ok(Self { rows, split, stride, words, columns })
+        Ok(Self { rows, split, stride, words, device: None, columns })
+    }
+
+    /// A sample whose words are on a device.
+    pub(crate) fn on_device(rows: [u32; 2], columns: Vec<u32>, device: Handle) -> Self {
+        let [split, upper] = rows.map(|rows| padded_words_for(rows as usize));
+        let words = AlignedWords::empty();
+        Self { rows, split, stride: split + upper, words, device: Some(device), columns }
+    }
+
+    /// What a device knows it by.
+    pub(crate) fn handle(&self) -> Option<&Handle> {
+        self.device.as_ref()
+    }
+
+    /// The same with the words here, given how a device fills them in.
+    pub(crate) fn fetched(mut self, fill: impl Fn(&Handle, &mut [u64]) -> Result<()>) -> Result<Self> {
+        if let Some(device) = self.device.take() {
+            let count = self.stride.saturating_mul(self.columns.len());
+            let mut words = SPARE.take();
+            if words.len() < count {
+                words = AlignedWords::zeros(count)?;
+            }
+            fill(&device, &mut words[..count])?;
+            self.words = words;
+        }
+        Ok(self)
     }
 
     /// A column, both sides.

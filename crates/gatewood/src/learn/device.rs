@@ -1,0 +1,248 @@
+//! The seam for accelerators: what another crate does for the learner on a device with memory of its own.
+//!
+//! - [`Device`]: a place that rows can be loaded to. [`DeviceRows`]: rows there, and the phases of a round on them.
+//! - [`DeviceObjective`]: what a device needs to know of an objective.
+//!
+//! Everything that crosses is integers, or tables that the library made, so a device that follows the definitions learns
+//! the grove of this process bit for bit. What a device holds is behind a [`Handle`], which only the device reads. All
+//! methods may be called from several threads at once, and return when their work is done.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+use super::gate::LogTable;
+use super::objective::Hessian;
+use crate::Result;
+use crate::circuit::VoteTree;
+
+/// What a device keeps: margins, addresses, a sample.
+pub type Handle = Box<dyn Any + Send + Sync>;
+
+/// A place that rows can be loaded to, with the means to learn from them.
+pub trait Device: Debug + Send + Sync {
+    /// What people call it.
+    fn name(&self) -> &str;
+
+    /// Loads rows.
+    ///
+    /// # Errors
+    /// When the memory of the device does not hold them, or the device fails.
+    fn load(&self, rows: &RowsToLoad<'_>) -> Result<Box<dyn DeviceRows>>;
+}
+
+/// Rows to be loaded.
+pub struct RowsToLoad<'a> {
+    /// How many there are.
+    pub rows: usize,
+    /// Bits of each, those made of others included.
+    pub columns: usize,
+    /// Writes the words of some columns: row `i` is bit `i % 64` of word `i / 64` of a column.
+    pub fill: &'a (dyn Fn(usize, &mut [u64]) + Sync),
+    /// The target of each row.
+    pub targets: &'a [u32],
+    /// What each row counts for, in units of 2^-8; empty for one each.
+    pub weights: &'a [u32],
+}
+
+/// Rows on a device.
+pub trait DeviceRows: Send + Sync {
+    /// Margins and gradients before the first tree.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails; so do all others.
+    fn begin(&self, start: &DeviceStart<'_>) -> Result<Handle>;
+
+    /// Weighs all rows and draws some: those whose gradient is zero or less, and those above. Both lists ascend.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn draw(&self, state: &Handle, draw: &DeviceDraw<'_>) -> Result<[Vec<u32>; 2]>;
+
+    /// A sample: the bits of picked rows, of some columns.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle>;
+
+    /// The words of a sample, column by column. The rows of each side begin at a multiple of eight words, and are
+    /// filled up with zeros to such a multiple.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn sample_words(&self, sample: &Handle, words: &mut [u64]) -> Result<()>;
+
+    /// Whether it climbs trees of such arities, with so many candidates a trial; else the processor does.
+    fn climbs(&self, arities: &[usize], candidates: u32) -> bool {
+        let _ = (arities, candidates);
+        false
+    }
+
+    /// Climbs trees side by side: the leaves of each, as places among the columns of its sample, and its tables.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn climb(&self, climbs: &[DeviceClimb<'_>], logs: &LogTable) -> Result<Vec<(Vec<u32>, Vec<u64>)>>;
+
+    /// The root address of every row.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn address(&self, tree: &VoteTree) -> Result<Handle>;
+
+    /// Gradient and hessian of one margin, summed over the rows of each root address.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn sum(&self, state: &Handle, sum: &DeviceSum<'_>) -> Result<Vec<[i64; 2]>>;
+
+    /// Adds the votes of trees to the margins; then brings the gradients up to date where that is wanted and the device
+    /// knows the objective.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn update(&self, state: &mut Handle, trees: &[(&VoteTree, &Handle)], gradients: bool) -> Result<()>;
+
+    /// Takes gradients that the processor made, a list for each margin.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn set_gradients(&self, state: &mut Handle, gradients: &[Vec<i32>]) -> Result<()>;
+
+    /// The margins of all rows, a list for each.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn margins(&self, state: &Handle) -> Result<Vec<Vec<i32>>>;
+
+    /// For classes: the rows that are wrong, and the likelihood of the right classes, for every [`LOSS_ROWS`] rows.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn likelihoods(&self, state: &Handle) -> Result<Vec<Likelihood>>;
+
+    /// How many rows, all or those of `among`, have each margin and target, where there is one margin; none where these
+    /// are too many to list.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn tally(&self, state: &Handle, among: Option<&[bool]>) -> Result<Option<Vec<MarginCount>>>;
+}
+
+/// Rows that one [`Likelihood`] is of.
+pub const LOSS_ROWS: usize = crate::circuit::CHUNK_ROWS;
+
+/// How well the margins of some rows fit their classes.
+///
+/// With `g` the gradient of a row at the margin of its class, `2^24 - |g|` are multiplied in eight lanes, row `i` in lane
+/// `i % 8`. After every 256 rows each lane is brought between one and two, and the powers of two are added up. The product is
+/// that of the lanes, in order.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Likelihood {
+    /// Rows whose class is wrong.
+    pub wrong: u64,
+    /// The product of the lanes.
+    pub product: f64,
+    /// The power of two that it is multiplied by, 24 less for every row.
+    pub power: i64,
+}
+
+/// Rows of one margin and target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarginCount {
+    /// The margin.
+    pub margin: i32,
+    /// The target.
+    pub target: u32,
+    /// How many rows have both.
+    pub rows: u64,
+}
+
+/// What a fit starts from.
+pub struct DeviceStart<'a> {
+    /// How gradients follow from margins.
+    pub objective: DeviceObjective<'a>,
+    /// How hessians follow from gradients.
+    pub hessian: Hessian,
+    /// The margins of a row before any tree.
+    pub bias: &'a [i32],
+    /// Rows that are not learned from: their weight is zero.
+    pub held_out: Option<&'a [bool]>,
+}
+
+/// How gradients follow from margins and targets, in fixed point with 24 bits after the point.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum DeviceObjective<'a> {
+    /// The target is 0 or 1. The gradient is the target less the probability that the table has for the margin: its
+    /// middle entry for zero, the first and last for all beyond.
+    Logistic {
+        /// The probabilities.
+        probabilities: &'a [u32],
+    },
+    /// A margin for each class. The largest margin less each picks an exponential, the last for all beyond; the sum of
+    /// these in the order of classes divides one. A class's product of both, between 1 and one less 1, is taken from its target.
+    Softmax {
+        /// `exp` of minus each difference of margins.
+        exponentials: &'a [f32],
+    },
+    /// The target is a value with 30 bits after the point. It less the margin times the unit, and `centre`, held between
+    /// `low` and `high`.
+    Slopes {
+        /// What a vote is worth.
+        unit: f64,
+        /// For each margin: `centre`, `low` and `high`.
+        slopes: Vec<[f64; 3]>,
+    },
+    /// The processor makes the gradients.
+    Processor,
+}
+
+/// How rows are drawn.
+pub struct DeviceDraw<'a> {
+    /// The margins whose gradients are summed, one or more.
+    pub margins: &'a [usize],
+    /// What sizes of gradients with the same first seven bits are drawn by, those of one first; empty where each size is drawn
+    /// by itself, up to one.
+    pub powers: &'a [u32],
+    /// Rows that may be drawn; empty for all.
+    pub among: &'a [bool],
+    /// The places along the running sum of all weights, given the sum; none where that is zero.
+    pub spacing: &'a (dyn Fn(u64) -> Option<DeviceSpacing> + Sync),
+}
+
+/// Evenly spaced places: before a point `x` of the running sum there are `((x >> shift) * scale + start) >> 36`.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceSpacing {
+    /// How far a point is shifted.
+    pub shift: u32,
+    /// What it is multiplied by.
+    pub scale: u64,
+    /// What is added.
+    pub start: u64,
+}
+
+/// A tree whose addresses gradients are summed over.
+pub struct DeviceSum<'a> {
+    /// Which margin.
+    pub margin: usize,
+    /// The addresses.
+    pub addresses: &'a Handle,
+    /// How many addresses the root has.
+    pub count: usize,
+    /// Rows that count for a quarter; empty where none does.
+    pub climbed: &'a [bool],
+}
+
+/// A tree to be climbed.
+pub struct DeviceClimb<'a> {
+    /// The rows.
+    pub sample: &'a Handle,
+    /// Inputs of the gates of each level, the root's last.
+    pub arities: &'a [usize],
+    /// The column of the sample that each leaf reads at first.
+    pub leaves: Vec<u32>,
+    /// Columns that a trial compares; the only one is tried as it is.
+    pub candidates: u32,
+    /// The trials: a leaf, then the columns.
+    pub trials: Vec<u32>,
+}

@@ -1,0 +1,251 @@
+//! The engine of a device: rows in its memory, this process telling it what to do.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::draw::Spacing;
+use super::{ColumnOrder, Direction, Draw, Engine, Picks, Scale, Start, Summand, TreeToClimb};
+use crate::bits::kernels::{Kernels, Sums, log_of_product};
+use crate::circuit::{CHUNK_ROWS, VoteTree, Wide};
+use crate::learn::device::*;
+use crate::learn::gate::LogTable;
+use crate::learn::objective::{Loss, Objective};
+use crate::learn::search::{Climbed, Sample};
+use crate::platform::parallel::*;
+use crate::{Error, Result};
+
+/// Rows on a device.
+pub(crate) struct DeviceEngine<'a> {
+    rows: Box<dyn DeviceRows>,
+    targets: &'a [u32],
+    weights: Vec<u32>,
+    /// For rows that are learned from.
+    order: Option<&'a ColumnOrder>,
+    kernels: Kernels,
+}
+
+/// Margins and gradients on a device.
+pub(crate) struct DeviceState {
+    handle: Handle,
+    objective: Arc<dyn Objective>,
+    /// What was counted last of these margins, and among which rows.
+    tally: Mutex<Option<Tally>>,
+}
+
+type Tally = (Option<Vec<bool>>, Arc<Vec<MarginCount>>);
+
+impl DeviceState {
+    /// Whether the device knows the objective: else the processor makes the gradients.
+    fn is_known(&self) -> bool {
+        !matches!(self.objective.on_device(), DeviceObjective::Processor)
+    }
+
+    fn is_logistic(&self) -> bool {
+        matches!(self.objective.on_device(), DeviceObjective::Logistic { .. })
+    }
+}
+
+impl<'a> DeviceEngine<'a> {
+    /// Loads rows onto a device.
+    pub(crate) fn new(
+        device: &dyn Device,
+        wide: Wide<'a>,
+        targets: &'a [u32],
+        weights: Vec<u32>,
+        kernels: Kernels,
+    ) -> Result<Self> {
+        let columns = wide.bits.columns() + wide.spans.len();
+        let fill = |column: usize, words: &mut [u64]| wide.fill(column as u32, 0, kernels, words);
+        let rows = targets.len();
+        let rows = device.load(&RowsToLoad { rows, columns, fill: &fill, targets, weights: &weights })?;
+        Ok(Self { rows, targets, weights, order: None, kernels })
+    }
+
+    /// Makes the rows ready to be learned from.
+    pub(crate) fn ordered(self, order: &'a ColumnOrder) -> Self {
+        Self { order: Some(order), ..self }
+    }
+
+    /// Makes the gradients here, where the device does not know the objective.
+    fn make_gradients(&self, state: &mut DeviceState) -> Result<()> {
+        let margins = self.rows.margins(&state.handle)?;
+        let mut gradients: Vec<Vec<i32>> = margins.iter().map(|list| vec![0; list.len()]).collect();
+        let margins: Vec<&[i32]> = margins.iter().map(Vec::as_slice).collect();
+        let mut lists: Vec<&mut [i32]> = gradients.iter_mut().map(Vec::as_mut_slice).collect();
+        state.objective.gradients(&margins, self.targets, &mut lists);
+        self.rows.set_gradients(&mut state.handle, &gradients)
+    }
+
+    /// How many rows have each margin and target, where that is known; counted once for all scales.
+    fn tally(&self, state: &DeviceState, among: Option<&[bool]>) -> Result<Option<Arc<Vec<MarginCount>>>> {
+        let mut last = state.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((rows, tally)) = &*last
+            && rows.as_deref() == among
+        {
+            return Ok(Some(tally.clone()));
+        }
+        let Some(tally) = self.rows.tally(&state.handle, among)? else { return Ok(None) };
+        let tally = Arc::new(tally);
+        *last = Some((among.map(<[bool]>::to_vec), tally.clone()));
+        Ok(Some(tally))
+    }
+}
+
+impl Engine for DeviceEngine<'_> {
+    type State = DeviceState;
+    type Addresses = Handle;
+
+    fn rows(&self) -> usize {
+        self.targets.len()
+    }
+
+    fn targets(&self) -> Result<Vec<u32>> {
+        Ok(self.targets.to_vec())
+    }
+
+    fn totals(&self, objective: &dyn Objective) -> Result<Vec<i64>> {
+        Ok(objective.totals(self.targets, &self.weights))
+    }
+
+    fn begin(&self, start: &Start<'_>) -> Result<DeviceState> {
+        let objective = start.objective.clone();
+        let handle = self.rows.begin(&DeviceStart {
+            objective: objective.on_device(),
+            hessian: objective.hessian(),
+            bias: start.bias,
+            held_out: start.held_out,
+        })?;
+        let mut state = DeviceState { handle, objective, tally: Mutex::default() };
+        for tree in start.trees {
+            let addresses = self.address(&state, tree)?;
+            self.shift(&mut state, tree, &addresses)?;
+        }
+        self.update(&mut state, &[])?;
+        Ok(state)
+    }
+
+    fn draw(&self, state: &DeviceState, by: &Draw<'_>) -> Result<Picks> {
+        let margins = match by.direction {
+            Direction::Margin(margin) => vec![margin],
+            Direction::Group(inside) => (0..inside.len()).filter(|&margin| inside[margin]).collect(),
+        };
+        let spacing = |total: u64| (total > 0).then(|| Spacing::new(total, by.size, by.start).on_device());
+        let (powers, among) = (by.power.powers(), by.among);
+        self.rows.draw(&state.handle, &DeviceDraw { margins: &margins, powers, among, spacing: &spacing })
+    }
+
+    fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample> {
+        let Some(order) = self.order else {
+            return Err(Error::data("rows that were not put in order cannot be learned from"));
+        };
+        let columns: Vec<u32> = words.iter().flat_map(|&word| order.word(word)).copied().collect();
+        let handle = self.rows.gather(picks, &columns)?;
+        Ok(Sample::on_device(picks.each_ref().map(|side| side.len() as u32), columns, handle))
+    }
+
+    fn fetch(&self, sample: Sample) -> Result<Sample> {
+        sample.fetched(|handle, words| self.rows.sample_words(handle, words))
+    }
+
+    fn searches(&self, arities: &[usize], candidates: u32) -> bool {
+        self.rows.climbs(arities, candidates)
+    }
+
+    fn search(&self, trees: Vec<TreeToClimb<'_>>, logs: &LogTable) -> Result<Vec<Climbed>> {
+        let climbs = trees.into_iter().map(|tree| {
+            let TreeToClimb { sample, arities, leaves, candidates, trials } = tree;
+            let sample = sample.handle().ok_or_else(|| Error::data("a sample is not on the device"))?;
+            Ok(DeviceClimb { sample, arities, leaves, candidates, trials })
+        });
+        let climbs = climbs.collect::<Result<Vec<_>>>()?;
+        let climbed = self.rows.climb(&climbs, logs)?;
+        Ok(climbed.into_iter().map(|(leaves, tables)| Climbed { leaves, tables }).collect())
+    }
+
+    fn address(&self, _: &DeviceState, tree: &VoteTree) -> Result<Handle> {
+        self.rows.address(tree)
+    }
+
+    fn sum(&self, state: &DeviceState, what: &Summand<'_, Handle>) -> Result<Vec<Sums>> {
+        let &Summand { margin, addresses, count, climbed } = what;
+        let sums = self.rows.sum(&state.handle, &DeviceSum { margin, addresses, count, climbed })?;
+        Ok(sums.into_iter().map(|[gradient, hessian]| Sums { gradient, hessian }).collect())
+    }
+
+    fn update(&self, state: &mut DeviceState, trees: &[(&VoteTree, &Handle)]) -> Result<()> {
+        let is_known = state.is_known();
+        *state.tally.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        self.rows.update(&mut state.handle, trees, is_known)?;
+        if is_known { Ok(()) } else { self.make_gradients(state) }
+    }
+
+    fn update_and_sum(
+        &self,
+        state: &mut DeviceState,
+        tree: Option<(&VoteTree, &Handle)>,
+        next: Option<&Summand<'_, Handle>>,
+    ) -> Result<Vec<Sums>> {
+        if tree.is_some() {
+            self.update(state, tree.as_slice())?;
+        }
+        next.map_or_else(|| Ok(Vec::new()), |next| self.sum(state, next))
+    }
+
+    fn shift(&self, state: &mut DeviceState, tree: &VoteTree, addresses: &Handle) -> Result<()> {
+        *state.tally.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        self.rows.update(&mut state.handle, &[(tree, addresses)], false)
+    }
+
+    fn margins(&self, state: &DeviceState) -> Result<Vec<Vec<i32>>> {
+        self.rows.margins(&state.handle)
+    }
+
+    fn loss(&self, state: &DeviceState) -> Result<Loss> {
+        if state.is_known() && state.objective.classifies() {
+            let parts = self.rows.likelihoods(&state.handle)?;
+            let loss = |part: &Likelihood| Loss::new(part.wrong, -log_of_product(part.product, part.power));
+            return Ok(parts.iter().map(loss).fold(Loss::default(), Loss::and));
+        }
+        let lists = self.rows.margins(&state.handle)?;
+        let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
+        let loss = |(chunk, targets): (usize, &[u32])| {
+            let rows = chunk * CHUNK_ROWS..chunk * CHUNK_ROWS + targets.len();
+            let margins: Vec<&[i32]> = lists.iter().map(|list| &list[rows.clone()]).collect();
+            let mut gradients = vec![vec![0; targets.len()]; lists.len()];
+            let mut filled: Vec<&mut [i32]> = gradients.iter_mut().map(Vec::as_mut_slice).collect();
+            state.objective.gradients(&margins, targets, &mut filled);
+            let gradients: Vec<&[i32]> = gradients.iter().map(Vec::as_slice).collect();
+            state.objective.loss(self.kernels, &margins, &gradients, targets)
+        };
+        Ok(chunks.map(loss).reduce(Loss::default, Loss::and))
+    }
+
+    fn scaled_loss(&self, state: &DeviceState, among: Option<&[bool]>, scale: &Scale) -> Result<[i128; 3]> {
+        let fixed = |term: f64| (term * (1u64 << 32) as f64) as i128;
+        let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|i| a[i] + b[i]);
+        if state.is_logistic()
+            && let Some(tally) = self.tally(state, among)?
+        {
+            // Few margins differ: each is scaled once for all rows that have it.
+            let sums = tally.iter().map(|count| {
+                let terms = state.objective.scaled(&[count.margin], count.target, scale.factor, scale.doubt);
+                terms.map(|term| fixed(term) * i128::from(count.rows))
+            });
+            return Ok(sums.fold([0; 3], add));
+        }
+        let lists = self.rows.margins(&state.handle)?;
+        let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
+        let sums = chunks.map(|(chunk, targets)| {
+            let mut sums = [0i128; 3];
+            let mut margins = vec![0; lists.len()];
+            for (row, &target) in (chunk * CHUNK_ROWS..).zip(targets) {
+                if among.is_none_or(|among| among[row]) {
+                    margins.iter_mut().zip(&lists).for_each(|(to, from)| *to = from[row]);
+                    let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);
+                    sums = add(sums, terms.map(fixed));
+                }
+            }
+            sums
+        });
+        Ok(sums.reduce(|| [0; 3], add))
+    }
+}
