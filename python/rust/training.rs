@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use gatewood::encode::Labels;
 use gatewood::learn::{CurvePoint, Observer, Progress};
-use gatewood::model::{self, LabelledRows, TrainSettings, Trained, Training};
+use gatewood::model::{self, LabelledRows, LearnSettings, TrainSettings, Trained, Training};
+use gatewood_cuda::DeviceChoice;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -66,7 +67,7 @@ pub fn default_settings(model: &str) -> PyResult<String> {
 /// neither labels nor classes are looked at. `progress` is called with the
 /// work done and the work in all, from the calling thread.
 #[pyfunction]
-#[pyo3(signature = (model, settings, rows, labels, classes, *, values=None, validation_values=None, threads=None, weights=None, validation=None, start=None, label=None, data="", progress=None))]
+#[pyo3(signature = (model, settings, rows, labels, classes, *, values=None, validation_values=None, threads=None, weights=None, validation=None, start=None, label=None, data="", device="cpu", progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn train(
     py: Python<'_>,
@@ -83,6 +84,7 @@ pub fn train(
     start: Option<Bound<'_, Model>>,
     label: Option<&str>,
     data: &str,
+    device: &str,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, String)> {
     let mut settings = TrainSettings::from_json(model, settings).map_err(raise)?;
@@ -110,7 +112,14 @@ pub fn train(
         Some(weights) => Some(weights.as_slice()?),
         None => None,
     };
+    let device: DeviceChoice = device.parse().map_err(raise)?;
+    let device = match (device, &settings.learn) {
+        // Trees are learned by the processor, and say so where another device is chosen.
+        (DeviceChoice::Auto, LearnSettings::Tree(_)) => None,
+        (device, _) => device.open(labels.len()).map_err(raise)?,
+    };
     let training = Training {
+        device: device.as_deref(),
         train: LabelledRows { rows: rows.borrow()?, labels: &labels, weights },
         validation: held.as_ref().map(|(rows, labels)| LabelledRows { rows: *rows, labels, weights: None }),
         start: start.as_ref().map(|start| start.get().inner()),

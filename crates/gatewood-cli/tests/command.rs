@@ -665,3 +665,19 @@ fn curves_and_pixels_are_drawn() {
     let (code, message) = bad(folder, "inspect people.gw --pixels odd.svg");
     assert!(code == 2 && message.contains("--shape"), "{message}");
 }
+
+/// A device that is unavailable is told before rows are read; so is one that does not go with the model.
+#[test]
+fn devices_are_chosen_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (code, message) = bad(folder, "train missing.csv --device gpu");
+    assert!(code == 2 && message.contains("cpu, cuda, cuda:N and auto"), "{message}");
+    let (code, message) = bad(folder, "train missing.csv --device cuda:999");
+    assert!(code == 1 && message.contains("--device cpu"), "{message}");
+    let (code, message) = bad(folder, "train mnist35 --model tree --depth 3 --device cuda:999");
+    assert!(code == 2 && message.contains("--device goes with --model grove"), "{message}");
+    let train = "train mnist35 --rounds 3 --seed 1";
+    let errors = |text: &str| json(&good(folder, text))["train_error"].clone();
+    assert_eq!(errors(&format!("{train} --device auto --json")), errors(&format!("{train} --json")));
+}

@@ -124,6 +124,7 @@ def train(
     start: Model | None = None,
     label: str | None = None,
     data: str = "",
+    device: str = "cpu",
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Model, str]: ...
 def load_dataset(

@@ -35,7 +35,7 @@ Classifier = TypeVar("Classifier", bound="CircuitClassifier")
 FEW = 8
 
 # Parameters that are not settings of the library.
-_OWN = {"encode", "random_state", "n_jobs", "verbose", "class_weight"}
+_OWN = {"encode", "random_state", "n_jobs", "device", "verbose", "class_weight"}
 
 # Settings of the library that scikit-learn has another word for.
 _PARAMETERS = {"rounds": "n_estimators"}
@@ -440,6 +440,7 @@ class CircuitClassifier(Explaining, ClassifierMixin, CircuitEstimator):  # type:
             self._codes(y, classes),
             class_names(classes),
             threads=self._threads(),
+            device=getattr(self, "device", "cpu"),
             weights=weights,
             validation=sets[-1] if sets else None,
             start=start,

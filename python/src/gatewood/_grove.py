@@ -93,6 +93,9 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         Where all randomness comes from. The same number gives the same model on any machine.
     n_jobs : int
         Threads; -1 for one a core. The model does not depend on it.
+    device : str
+        Where it is learned: ``"cpu"``, ``"cuda"``, ``"cuda:1"`` for a certain GPU, or ``"auto"`` for a GPU where there is one
+        and rows are many. The model does not depend on it.
     verbose : int
         Whether to show progress on stderr.
 
@@ -157,9 +160,11 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         encode: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(encode, random_state, n_jobs, verbose)
+        self.device = device
         self.arity = arity
         self.root_arity = root_arity
         self.depth = depth

@@ -38,6 +38,9 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         Where all randomness comes from. The same number gives the same model on any machine.
     n_jobs : int
         Threads; -1 for one a core. The model does not depend on it.
+    device : str
+        Where it is learned: ``"cpu"``, ``"cuda"``, ``"cuda:1"`` for a certain GPU, or ``"auto"`` for a GPU where there is one
+        and rows are many. The model does not depend on it.
     verbose : int
         Whether to show progress on stderr.
 
@@ -95,9 +98,11 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         encode: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(encode, random_state, n_jobs, verbose)
+        self.device = device
         self.objective = objective
         self.target = target
         self.arity = arity
@@ -163,6 +168,7 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
             values=values,
             validation_values=sets[-1] if sets else None,
             threads=self._threads(),
+            device=self.device,
             weights=self._weights(sample_weight, len(values)),
             start=start,
             label=label if isinstance(label, str) else None,

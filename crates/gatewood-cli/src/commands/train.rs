@@ -14,10 +14,12 @@ use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, pri
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{ColumnSettings, EncodeReport, EncodeSettings, FewValues, ImageShape, PixelCode};
 use gatewood::export::{CurvePicturePoint, curve_picture};
+use gatewood::learn::device::Device;
 use gatewood::model::{
     Circuit, ClassWeight, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training,
 };
 use gatewood::text::{quote, short};
+use gatewood_cuda::DeviceChoice;
 use gatewood_data::{Dataset, LoadOptions, Split, holdout, load, load_labelled, renumbered};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -65,6 +67,11 @@ pub(crate) struct Args {
     /// Grove: draw the error by round to this SVG file
     #[arg(long, value_name = "FILE", conflicts_with = "cv")]
     curve: Option<PathBuf>,
+
+    /// Grove: where it is learned: cpu, cuda, cuda:N for a certain GPU, or auto for a GPU where there is one and rows are
+    /// many; the model is the same
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
 
     /// Print one JSON object and nothing else
     #[arg(long)]
@@ -196,6 +203,12 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if args.curve.is_some() && learn.name() != "grove" {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
+    let is_chosen = matches!(args.device, DeviceChoice::Cuda(_));
+    if is_chosen && learn.name() != "grove" {
+        bail!(Usage("--device goes with --model grove: the processor learns trees".into()));
+    }
+    // A GPU that cannot be used is told before rows are read.
+    let chosen = if is_chosen { args.device.open(0)? } else { None };
     let data = data_spec(&args.data)?;
     let test = args.test.as_deref().map(data_spec).transpose()?;
     let inputs = || {
@@ -263,6 +276,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         }
     }
     let load_seconds = started.elapsed().as_secs_f64();
+    let device = match (chosen, settings.learn.name()) {
+        (None, "grove") => args.device.open(dataset.train.rows())?,
+        (chosen, _) => chosen,
+    };
+    let device = device.as_deref();
     if is_value {
         let learn = Learn {
             dataset: &dataset,
@@ -270,6 +288,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             start: start.as_ref(),
             load_seconds,
             json: args.json,
+            device,
             terminal,
         };
         if let Some(count) = args.cv {
@@ -279,10 +298,17 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         return Ok(args.output.as_ref().map_or(Ok(()), |path| model.save(path))?);
     }
     if let Some(count) = args.cv {
-        return cross_validate(args, &dataset, &settings, count, terminal, load_seconds);
+        return cross_validate(args, &dataset, &settings, (count, device), terminal, load_seconds);
     }
-    let tested =
-        train(args, &dataset, &dataset.train, dataset.test.as_ref(), start.as_ref(), &settings, terminal)?;
+    let tested = train(
+        args,
+        &dataset,
+        &dataset.train,
+        dataset.test.as_ref(),
+        (start.as_ref(), device),
+        &settings,
+        terminal,
+    )?;
     let size = match &args.output {
         Some(path) => {
             tested.trained.model.save(path)?;
@@ -317,7 +343,7 @@ fn train(
     dataset: &Dataset,
     train: &Split,
     test: Option<&Split>,
-    start: Option<&Model>,
+    (start, device): (Option<&Model>, Option<&dyn Device>),
     settings: &TrainSettings,
     terminal: &Terminal,
 ) -> Result<Tested> {
@@ -330,6 +356,7 @@ fn train(
         start,
         label: dataset.label.as_deref(),
         data: &dataset.name,
+        device,
         ..Training::new(Rows::Raw(train.table.view()), &train.labels)
     };
     let bar = terminal.bar("learning");
@@ -545,7 +572,7 @@ fn cross_validate(
     args: &Args,
     dataset: &Dataset,
     settings: &TrainSettings,
-    folds_wanted: usize,
+    (folds_wanted, device): (usize, Option<&dyn Device>),
     terminal: &Terminal,
     load_seconds: f64,
 ) -> Result<()> {
@@ -557,6 +584,7 @@ fn cross_validate(
         },
         label: dataset.label.as_deref(),
         data: &dataset.name,
+        device,
         ..Training::new(Rows::Raw(dataset.train.table.view()), &dataset.train.labels)
     };
     let bar = terminal.bar("learning");

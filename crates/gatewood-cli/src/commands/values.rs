@@ -4,6 +4,7 @@ use super::learner::{more_fields, shown};
 use crate::terminal::{Grid, Terminal, count, name, print, seconds, share};
 use anyhow::Result;
 use gatewood::encode::Labels;
+use gatewood::learn::device::Device;
 use gatewood::model::{
     LabelledRows, Model, Prediction, QuantileMetrics, Rows, TrainSettings, Trained, Training, ValueMetrics,
 };
@@ -74,6 +75,7 @@ pub(super) struct Learn<'a> {
     pub(super) start: Option<&'a Model>,
     pub(super) load_seconds: f64,
     pub(super) json: bool,
+    pub(super) device: Option<&'a dyn Device>,
     pub(super) terminal: &'a Terminal,
 }
 
@@ -85,6 +87,7 @@ impl Learn<'_> {
             start: self.start,
             label: self.dataset.label.as_deref(),
             data: &self.dataset.name,
+            device: self.device,
             ..Training::new(rows, &train.labels)
         };
         let bar = self.terminal.bar("learning");

@@ -6,6 +6,7 @@ use super::gates::Gates;
 use super::leaf_step::LeafStep;
 use super::prune::OVERGROWN;
 use super::settings::GrovePlan;
+use super::together::ClimbedAmong;
 use crate::Result;
 use crate::bits::kernels::{Kernels, Sums};
 use crate::bits::{BLOCK_WORDS, WORD_BITS};
@@ -196,7 +197,7 @@ impl<E: Engine> Grower<'_, E> {
         let margins = self.objective.margins();
         let reading = &*growing;
         let position = |margin: usize| round * margins + margin;
-        let climbed: Vec<Option<(Climbed, Vec<bool>)>> = if self.searches(reading) {
+        let climbed: Vec<Option<ClimbedAmong>> = if self.searches(reading) {
             let wanted: Vec<(usize, usize)> = (0..margins).map(|margin| (margin, position(margin))).collect();
             self.climb_each(&wanted, reading)?
         } else {

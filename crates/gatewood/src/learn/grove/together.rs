@@ -10,6 +10,9 @@ use crate::random::{Purpose, Stream};
 /// A sample with the rows it is of, where others are kept honest.
 type SampleAmong = (Sample, Vec<bool>);
 
+/// A climbed tree with the rows that it was climbed among, where others are kept honest.
+pub(super) type ClimbedAmong = (Climbed, Vec<bool>);
+
 impl<E: Engine> Grower<'_, E> {
     /// Whether the engine climbs the trees of the round itself.
     pub(super) fn searches(&self, growing: &Growing<E>) -> bool {
@@ -21,7 +24,7 @@ impl<E: Engine> Grower<'_, E> {
         &self,
         wanted: &[(usize, usize)],
         growing: &Growing<E>,
-    ) -> Result<Vec<Option<(Climbed, Vec<bool>)>>> {
+    ) -> Result<Vec<Option<ClimbedAmong>>> {
         let gather = |(margin, position)| self.sample_for(margin, position, growing);
         let samples = each_awake(wanted.to_vec(), gather);
         let samples = samples.into_iter().collect::<Result<Vec<Option<SampleAmong>>>>()?;

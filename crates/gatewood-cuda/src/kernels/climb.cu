@@ -1,0 +1,493 @@
+// Hill climbing, a block for each trial.
+//
+// Many trials of a tree are made at once, as if those before them failed. The last block of a tree to end takes the first
+// trial that made the tree better; the trials after it are made again.
+
+#include "device.h"
+
+// A tree while it is climbed.
+struct Climb {
+    const u32 *sample;
+    // Words of 32 bits of the lower side, and of a column.
+    u32 split, stride;
+    u32 rows[2];
+    float prior;
+    u32 unused;
+    // The column of each leaf.
+    u32 *leaves;
+    const u32 *trials;
+    // Which slot each gate has, and after these the slots that each block makes gates in.
+    u32 *slots;
+    // Columns and tables of the slots.
+    u32 *columns;
+    u64 *tables;
+    struct Outcome *outcomes;
+    // The root's address of every row, where the root has so many inputs that rows are counted by it; else none.
+    u16 *addresses;
+    i64 score;
+    // The next trial, and how many blocks have ended.
+    u32 next, ended;
+};
+
+// What came of a trial.
+struct Outcome {
+    i64 score;
+    u32 better, leaf, column, unused;
+};
+
+// The shape of all trees. 0: trees, 1: depth, 2 to 4: arities, 5: trials, 6: candidates, 7: x log x, 8: words of a table,
+// 9: level to fit.
+struct Shape {
+    u32 depth, arity[3], first[3], trials, candidates, table_words;
+    const i64 *logs;
+};
+
+__device__ inline Shape shape_of(const Parameters &p) {
+    Shape s;
+    s.depth = (u32)NUMBER(1);
+    for (u32 level = 0; level < 3; level++) s.arity[level] = (u32)NUMBER(2 + level);
+    // Gates of a level are as many as the inputs of all levels above.
+    u32 gates = 1;
+    for (u32 level = 1; level < s.depth; level++) gates *= s.arity[level];
+    s.first[0] = 0;
+    for (u32 level = 1; level < s.depth; level++) {
+        s.first[level] = s.first[level - 1] + gates;
+        gates /= s.arity[level];
+    }
+    s.trials = (u32)NUMBER(5);
+    s.candidates = (u32)NUMBER(6);
+    s.logs = POINTER(const i64, 7);
+    s.table_words = (u32)NUMBER(8);
+    return s;
+}
+
+// What a block shares.
+struct Room {
+    const u32 **inputs;
+    u64 *sums;
+    u64 *table;
+    u32 *keys;
+    u32 *ranks;
+    u32 *counts;
+};
+
+__device__ inline Room room_of(const Shape &s) {
+    u32 most = 1;
+    for (u32 level = 0; level + 1 < s.depth; level++) {
+        if (1u << s.arity[level] > most) most = 1u << s.arity[level];
+    }
+    Room r;
+    r.inputs = (const u32 **)shared_words;
+    r.sums = shared_words + 16;
+    r.table = r.sums + 96;
+    r.keys = (u32 *)(r.table + s.table_words);
+    r.ranks = r.keys + most;
+    r.counts = r.ranks + most;
+    return r;
+}
+
+__device__ inline u32 rows_of(u32 rows, u32 word) {
+    u32 first = word * 32;
+    return first + 32 <= rows ? 0xffffffffu : first < rows ? (1u << (rows - first)) - 1 : 0;
+}
+
+// Counts the rows of each side at each address of a gate: few inputs, so that each address is a mask.
+template <int ARITY> __device__ void count_few(const Climb &c, const u32 *const *inputs, u32 *counts) {
+    for (u32 side = 0; side < 2; side++) {
+        u32 first = side ? c.split : 0, words = side ? c.stride - c.split : c.split;
+        u32 found[1 << ARITY];
+#pragma unroll
+        for (int i = 0; i < 1 << ARITY; i++) found[i] = 0;
+        for (u32 word = threadIdx.x; word < words; word += blockDim.x) {
+            u32 masks[1 << ARITY];
+            masks[0] = rows_of(c.rows[side], word);
+#pragma unroll
+            for (int j = 0; j < ARITY; j++) {
+                u32 input = inputs[j][first + word];
+#pragma unroll
+                for (int i = 0; i < 1 << j; i++) {
+                    masks[i | 1 << j] = masks[i] & input;
+                    masks[i] &= ~input;
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < 1 << ARITY; i++) found[i] += __popc(masks[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < 1 << ARITY; i++) {
+            u32 sum = warp_sum(found[i]);
+            if (threadIdx.x % 32 == 0 && sum) atomicAdd(&counts[side << ARITY | i], sum);
+        }
+    }
+}
+
+// The same for many inputs, row by row.
+template <int ARITY> __device__ void count_many(const Climb &c, const u32 *const *inputs, u32 *counts) {
+    for (u32 side = 0; side < 2; side++) {
+        u32 first = side ? c.split : 0, words = side ? c.stride - c.split : c.split;
+        for (u32 word = threadIdx.x; word < words; word += blockDim.x) {
+            u32 bits[ARITY], left = rows_of(c.rows[side], word);
+#pragma unroll
+            for (int j = 0; j < ARITY; j++) bits[j] = inputs[j][first + word];
+            for (; left; left >>= 1) {
+                u32 address = 0;
+#pragma unroll
+                for (int j = 0; j < ARITY; j++) {
+                    address |= (bits[j] & 1) << j;
+                    bits[j] >>= 1;
+                }
+                atomicAdd(&counts[side << ARITY | address], 1u);
+            }
+        }
+    }
+}
+
+// Counts are zeroed, and counted when this returns.
+__device__ __noinline__ void count(u32 arity, const Climb &c, const u32 *const *inputs, u32 *counts) {
+    for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
+    __syncthreads();
+    switch (arity) {
+    case 1: count_few<1>(c, inputs, counts); break;
+    case 2: count_few<2>(c, inputs, counts); break;
+    case 3: count_few<3>(c, inputs, counts); break;
+    case 4: count_few<4>(c, inputs, counts); break;
+    case 5: count_few<5>(c, inputs, counts); break;
+    case 6: count_few<6>(c, inputs, counts); break;
+    case 7: count_many<7>(c, inputs, counts); break;
+    case 8: count_many<8>(c, inputs, counts); break;
+    case 9: count_many<9>(c, inputs, counts); break;
+    case 10: count_many<10>(c, inputs, counts); break;
+    case 11: count_many<11>(c, inputs, counts); break;
+    case 12: count_many<12>(c, inputs, counts); break;
+    }
+    __syncthreads();
+}
+
+// The same for the root whose addresses are kept, one input being another: a warp has the rows of a word.
+__device__ __noinline__ void count_root(u32 arity, const Climb &c, u32 input, const u32 *changed, u32 *counts) {
+    for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
+    __syncthreads();
+    u32 lane = threadIdx.x % 32, mask = ~(1u << input);
+    for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
+        u32 side = word >= c.split, rows = rows_of(c.rows[side], side ? word - c.split : word);
+        u32 address = (c.addresses[word * 32 + lane] & mask) | (changed[word] >> lane & 1) << input;
+        if (rows >> lane & 1) atomicAdd(&counts[side << arity | address], 1u);
+    }
+    __syncthreads();
+}
+
+// Minus the rows times the entropy of their side given the address; all threads get it.
+__device__ __noinline__ i64 score_of(const Shape &s, const Room &r, u32 arity) {
+    i64 sum = 0;
+    for (u32 address = threadIdx.x; address < 1u << arity; address += blockDim.x) {
+        u32 zeros = r.counts[address], ones = r.counts[(1u << arity) + address];
+        sum += s.logs[zeros] + s.logs[ones] - s.logs[zeros + ones];
+    }
+    return (i64)block_sum((u64)sum, r.sums);
+}
+
+// Sorts the addresses by their share of the upper side and cuts them where the information gain is largest; the table
+// is among what the block shares.
+__device__ __noinline__ void cut(const Climb &c, const Shape &s, const Room &r, u32 arity) {
+    u32 addresses = 1u << arity, mask = addresses - 1;
+    const u32 *zeros = r.counts, *ones = r.counts + addresses;
+    for (u32 address = threadIdx.x; address < addresses; address += blockDim.x) {
+        float rows = (float)(zeros[address] + ones[address]) + 1.0f;
+        float share = ((float)ones[address] + c.prior) / rows;
+        r.keys[address] = (*(u32 *)&share & ~mask) | address;
+    }
+    for (u32 word = threadIdx.x; word < s.table_words; word += blockDim.x) r.table[word] = 0;
+    __syncthreads();
+    u32 all[2] = {c.rows[0], c.rows[1]};
+    i64 best = -0x7fffffffffffffffll - 1;
+    u32 place = 0xffffffffu;
+    for (u32 address = threadIdx.x; address < addresses; address += blockDim.x) {
+        u32 key = r.keys[address], rank = 0, before[2] = {0, 0};
+        for (u32 other = 0; other < addresses; other++) {
+            bool is_before = r.keys[other] <= key;
+            rank += is_before;
+            before[0] += is_before ? zeros[other] : 0;
+            before[1] += is_before ? ones[other] : 0;
+        }
+        // One is itself.
+        r.ranks[address] = rank - 1;
+        if (rank < addresses) {
+            u32 both = before[0] + before[1];
+            i64 score = s.logs[before[0]] + s.logs[all[0] - before[0]] + s.logs[before[1]] +
+                        s.logs[all[1] - before[1]] - s.logs[both] - s.logs[all[0] + all[1] - both];
+            if (score > best || (score == best && rank < place)) {
+                best = score;
+                place = rank;
+            }
+        }
+    }
+    for (u32 step = 16; step > 0; step /= 2) {
+        i64 other = __shfl_xor_sync(0xffffffffu, best, step);
+        u32 other_place = __shfl_xor_sync(0xffffffffu, place, step);
+        if (other > best || (other == best && other_place < place)) {
+            best = other;
+            place = other_place;
+        }
+    }
+    if (threadIdx.x % 32 == 0) {
+        r.sums[2 * (threadIdx.x / 32)] = (u64)best;
+        r.sums[2 * (threadIdx.x / 32) + 1] = place;
+    }
+    __syncthreads();
+    for (u32 warp = 0; warp < blockDim.x / 32; warp++) {
+        i64 other = (i64)r.sums[2 * warp];
+        u32 other_place = (u32)r.sums[2 * warp + 1];
+        if (other > best || (other == best && other_place < place)) {
+            best = other;
+            place = other_place;
+        }
+    }
+    u32 *table = (u32 *)r.table;
+    for (u32 address = threadIdx.x; address < addresses; address += blockDim.x) {
+        if (r.ranks[address] >= place) atomicAdd(&table[address / 32], 1u << (address % 32));
+    }
+    __syncthreads();
+}
+
+template <int ARITY> __device__ u32 evaluate_few(u64 table, const u32 *const *inputs, u32 word) {
+    u32 says[1 << ARITY];
+#pragma unroll
+    for (int i = 0; i < 1 << ARITY; i++) says[i] = table >> i & 1 ? 0xffffffffu : 0;
+#pragma unroll
+    for (int j = 0; j < ARITY; j++) {
+        u32 input = inputs[j][word];
+#pragma unroll
+        for (int i = 0; i < 1 << (ARITY - 1 - j); i++) {
+            says[i] = (says[2 * i + 1] & input) | (says[2 * i] & ~input);
+        }
+    }
+    return says[0];
+}
+
+__device__ inline u32 evaluate_many(u32 arity, const u64 *table, const u32 *const *inputs, u32 word) {
+    u32 says = 0;
+    for (u32 row = 0; row < 32; row++) {
+        u32 address = 0;
+        for (u32 j = 0; j < arity; j++) address |= (inputs[j][word] >> row & 1) << j;
+        says |= (u32)(table[address / 64] >> (address % 64) & 1) << row;
+    }
+    return says;
+}
+
+// Writes what a gate says of every row; the thread is told whether that is other than before, where there is a before.
+__device__ __noinline__ bool evaluate(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
+    bool is_other = false;
+    u64 table = r.table[0];
+    for (u32 word = threadIdx.x; word < c.stride; word += blockDim.x) {
+        u32 says = 0;
+        switch (arity) {
+        case 1: says = evaluate_few<1>(table, r.inputs, word); break;
+        case 2: says = evaluate_few<2>(table, r.inputs, word); break;
+        case 3: says = evaluate_few<3>(table, r.inputs, word); break;
+        case 4: says = evaluate_few<4>(table, r.inputs, word); break;
+        case 5: says = evaluate_few<5>(table, r.inputs, word); break;
+        case 6: says = evaluate_few<6>(table, r.inputs, word); break;
+        default: says = evaluate_many(arity, r.table, r.inputs, word);
+        }
+        says &= word < c.split ? rows_of(c.rows[0], word) : rows_of(c.rows[1], word - c.split);
+        column[word] = says;
+        if (before) is_other |= says != before[word];
+    }
+    return is_other;
+}
+
+// The columns that a gate reads, the last `changed` in place of one of them.
+__device__ inline void find_inputs(const Climb &c, const Shape &s, const Room &r, u32 level, u32 gate, u32 input,
+                                   const u32 *changed) {
+    __syncthreads();
+    for (u32 j = threadIdx.x; j < s.arity[level]; j += blockDim.x) {
+        u32 place = gate * s.arity[level] + j;
+        const u32 *column = level == 0 ? c.sample + (u64)c.leaves[place] * c.stride
+                                       : c.columns + (u64)c.slots[s.first[level - 1] + place] * c.stride;
+        r.inputs[j] = changed && j == input ? changed : column;
+    }
+    __syncthreads();
+}
+
+__device__ inline void keep_table(const Shape &s, const Room &r, u64 *table) {
+    for (u32 word = threadIdx.x; word < s.table_words; word += blockDim.x) table[word] = r.table[word];
+}
+
+// Fits the gates of a level, a block for each; of the root, only its score.
+KERNEL(climb_fit) {
+    Climb &c = POINTER(Climb, 0)[blockIdx.y];
+    Shape s = shape_of(p);
+    Room r = room_of(s);
+    u32 level = (u32)NUMBER(9), gate = blockIdx.x, arity = s.arity[level];
+    find_inputs(c, s, r, level, gate, 0, 0);
+    count(arity, c, r.inputs, r.counts);
+    if (level + 1 == s.depth) {
+        i64 score = score_of(s, r, arity);
+        if (threadIdx.x == 0) c.score = score;
+        if (c.addresses) {
+            u32 lane = threadIdx.x % 32;
+            for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
+                u32 address = 0;
+                for (u32 j = 0; j < arity; j++) address |= (r.inputs[j][word] >> lane & 1) << j;
+                c.addresses[word * 32 + lane] = (u16)address;
+            }
+        }
+        return;
+    }
+    cut(c, s, r, arity);
+    u32 slot = c.slots[s.first[level] + gate];
+    evaluate(arity, c, r, c.columns + (u64)slot * c.stride, 0);
+    keep_table(s, r, c.tables + (u64)slot * s.table_words);
+}
+
+__device__ inline float half_impurity(u32 zeros_of, u32 ones_of) {
+    float zeros = (float)(i32)zeros_of, ones = (float)(i32)ones_of, rows = zeros + ones;
+    return zeros * ones / (rows > 1.0f ? rows : 1.0f);
+}
+
+// How mixed the sides are at the addresses of a gate, by pairs that differ in one input. Sums are taken in eight lanes.
+__device__ inline float impurity(const u32 *counts, u32 arity, u32 input) {
+    float sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    u32 low = (1u << input) - 1;
+    for (u32 cell = 0; cell < 1u << (arity - 1); cell++) {
+        u32 zero = (cell & low) | (cell & ~low) << 1, one = zero | 1u << input;
+        const u32 *zeros = counts, *ones = counts + (1u << arity);
+        sums[cell % 8] += half_impurity(zeros[one], ones[one]) + half_impurity(zeros[zero], ones[zero]);
+    }
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+// Of some columns, that which tells the gate of a leaf most, if it tells more than the one there; all threads get it.
+__device__ __noinline__ u32 most_telling(const Climb &c, const Shape &s, const Room &r, u32 leaf, const u32 *columns) {
+    u32 arity = s.arity[0], input = leaf % arity, addresses = 2u << arity;
+    for (u32 i = 0; i <= s.candidates; i++) {
+        const u32 *changed = i < s.candidates ? c.sample + (u64)columns[i] * c.stride : 0;
+        find_inputs(c, s, r, 0, leaf / arity, input, changed);
+        count(arity, c, r.inputs, r.counts + i * addresses);
+    }
+    float *found = (float *)r.sums;
+    for (u32 i = threadIdx.x; i <= s.candidates; i += blockDim.x) {
+        found[i] = impurity(r.counts + i * addresses, arity, input);
+    }
+    __syncthreads();
+    float best = found[s.candidates];
+    u32 column = 0xffffffffu;
+    const u32 *read = c.leaves + leaf / arity * arity;
+    for (u32 i = 0; i < s.candidates; i++) {
+        bool is_read = false;
+        for (u32 j = 0; j < arity; j++) is_read |= read[j] == columns[i];
+        if (!is_read && found[i] < best) {
+            best = found[i];
+            column = columns[i];
+        }
+    }
+    __syncthreads();
+    return column;
+}
+
+// Whether a leaf that reads another column makes the root better; the gates on the way are in the slots of the block.
+__device__ inline bool is_better(const Climb &c, const Shape &s, const Room &r, u32 leaf, u32 column, const u32 *slots,
+                                 i64 &score) {
+    u32 place = leaf;
+    const u32 *changed = c.sample + (u64)column * c.stride;
+    for (u32 level = 0; level < s.depth; level++) {
+        u32 arity = s.arity[level], input = place % arity;
+        place /= arity;
+        if (level + 1 == s.depth && c.addresses) {
+            __syncthreads();
+            count_root(arity, c, input, changed, r.counts);
+            break;
+        }
+        find_inputs(c, s, r, level, place, input, changed);
+        count(arity, c, r.inputs, r.counts);
+        if (level + 1 == s.depth) break;
+        cut(c, s, r, arity);
+        u32 slot = slots[level];
+        u32 *made = c.columns + (u64)slot * c.stride;
+        const u32 *before = c.columns + (u64)c.slots[s.first[level] + place] * c.stride;
+        bool is_other = evaluate(arity, c, r, made, before);
+        keep_table(s, r, c.tables + (u64)slot * s.table_words);
+        if (!block_sum(is_other, r.sums)) return false;
+        changed = made;
+    }
+    score = score_of(s, r, s.arity[s.depth - 1]);
+    return score > c.score;
+}
+
+// Takes the first trial that made the tree better, if one did: says which input of the root changed, and to what.
+__device__ inline void take_first(Climb &c, const Shape &s, const Room &r, u32 widths, u32 *said) {
+    u32 next = c.next + widths, below_root = s.first[s.depth - 1];
+    said[1] = 0xffffffffu;
+    for (u32 block = 0; block < widths; block++) {
+        volatile Outcome &outcome = c.outcomes[block];
+        if (!outcome.better) continue;
+        u32 place = outcome.leaf;
+        c.leaves[place] = outcome.column;
+        c.score = outcome.score;
+        r.inputs[0] = c.sample + (u64)outcome.column * c.stride;
+        u32 *made = c.slots + below_root + block * (s.depth - 1);
+        for (u32 level = 0; level + 1 < s.depth; level++) {
+            place /= s.arity[level];
+            u32 *gate = c.slots + s.first[level] + place, slot = *gate;
+            *gate = made[level];
+            made[level] = slot;
+            r.inputs[0] = c.columns + (u64)*gate * c.stride;
+        }
+        said[1] = place % s.arity[s.depth - 1];
+        next = c.next + block + 1;
+        break;
+    }
+    c.next = next < s.trials ? next : s.trials;
+    c.ended = 0;
+}
+
+// One trial of each tree for every block of it.
+KERNEL(climb_trial) {
+    Climb &c = POINTER(Climb, 0)[blockIdx.y];
+    Shape s = shape_of(p);
+    Room r = room_of(s);
+    u32 below_root = s.first[s.depth - 1], trial = c.next + blockIdx.x, widths = gridDim.x;
+    if (c.next >= s.trials) return;
+    u32 *slots = c.slots + below_root + blockIdx.x * (s.depth - 1);
+    if (trial < s.trials) {
+        const u32 *drawn = c.trials + (u64)trial * (1 + s.candidates);
+        u32 leaf = drawn[0], column = drawn[1];
+        bool better = true;
+        if (s.candidates > 1) {
+            column = most_telling(c, s, r, leaf, drawn + 1);
+            better = column != 0xffffffffu;
+        } else {
+            const u32 *read = c.leaves + leaf / s.arity[0] * s.arity[0];
+            for (u32 j = 0; j < s.arity[0]; j++) better &= read[j] != column;
+        }
+        i64 score = 0;
+        better = better && is_better(c, s, r, leaf, column, slots, score);
+        if (threadIdx.x == 0) {
+            Outcome &outcome = c.outcomes[blockIdx.x];
+            outcome.score = score;
+            outcome.leaf = leaf;
+            outcome.column = column;
+            outcome.better = better;
+        }
+    } else if (threadIdx.x == 0) {
+        c.outcomes[blockIdx.x].better = 0;
+    }
+    // All that this block wrote is seen before it is said to have ended.
+    __threadfence();
+    __syncthreads();
+    u32 *said = (u32 *)r.sums;
+    if (threadIdx.x == 0) said[0] = atomicAdd(&c.ended, 1u) + 1 == widths;
+    __syncthreads();
+    if (!said[0]) return;
+    __threadfence();
+    if (threadIdx.x == 0) take_first(c, s, r, widths, said);
+    __syncthreads();
+    if (!c.addresses || said[1] == 0xffffffffu) return;
+    // One input of the root is another.
+    const u32 *changed = r.inputs[0];
+    u32 lane = threadIdx.x % 32, input = said[1];
+    for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
+        u16 *address = &c.addresses[word * 32 + lane];
+        *address = (u16)((*address & ~(1u << input)) | (changed[word] >> lane & 1) << input);
+    }
+}

@@ -1,0 +1,195 @@
+// Stands in for a device on a processor: the threads of a block are fibers that take turns, blocks run one after the other.
+//
+// It is for tests of what kernels compute, not of how fast.
+
+#include <csetjmp>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ucontext.h>
+#include <vector>
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef uint32_t u32;
+typedef unsigned long long u64;
+typedef int32_t i32;
+typedef long long i64;
+
+struct Parameters {
+    u64 at[16];
+};
+
+#define __device__
+#define __noinline__ static
+#define __shared__ static
+#define REGISTERED(name, waits)                                                                                        \
+    static void name(Parameters p);                                                                                    \
+    static Registered registered_##name(#name, name, waits);                                                           \
+    static void name(Parameters p)
+#define KERNEL(name) REGISTERED(name, true)
+#define KERNEL_ALONE(name) REGISTERED(name, false)
+
+struct Place {
+    u32 x, y, z;
+};
+static Place threadIdx, blockIdx, blockDim, gridDim;
+static u64 *shared_words;
+
+struct Registered {
+    const char *name;
+    void (*kernel)(Parameters);
+    bool waits;
+    Registered *next;
+    static Registered *first;
+    Registered(const char *name, void (*kernel)(Parameters), bool waits)
+        : name(name), kernel(kernel), waits(waits), next(first) {
+        first = this;
+    }
+};
+Registered *Registered::first = nullptr;
+
+// What a fiber waits for.
+enum Waits { READY, WARP, BLOCK, DONE };
+
+struct Fiber {
+    ucontext_t context;
+    // Where it goes on, once it has begun.
+    jmp_buf place;
+    bool begun;
+    Waits waits;
+    u64 gives;
+    char stack[64 * 1024];
+};
+
+static jmp_buf scheduler;
+static std::vector<Fiber *> fibers;
+static void (*running)(Parameters);
+static Parameters given;
+
+static void wait_for(Waits what) {
+    Fiber *fiber = fibers[threadIdx.x];
+    fiber->waits = what;
+    if (!_setjmp(fiber->place)) _longjmp(scheduler, 1);
+}
+
+// A fiber runs one block after the other.
+static void run_fiber() {
+    for (;;) {
+        running(given);
+        wait_for(DONE);
+    }
+}
+
+static void go_on(Fiber *fiber) {
+    if (_setjmp(scheduler)) return;
+    if (fiber->begun) _longjmp(fiber->place, 1);
+    fiber->begun = true;
+    setcontext(&fiber->context);
+}
+
+static void run_block() {
+    u32 threads = blockDim.x;
+    while (fibers.size() < threads) {
+        Fiber *fiber = new Fiber;
+        fiber->begun = false;
+        getcontext(&fiber->context);
+        fiber->context.uc_stack.ss_sp = fiber->stack;
+        fiber->context.uc_stack.ss_size = sizeof fiber->stack;
+        fiber->context.uc_link = nullptr;
+        makecontext(&fiber->context, run_fiber, 0);
+        fibers.push_back(fiber);
+    }
+    for (u32 i = 0; i < threads; i++) fibers[i]->waits = READY;
+    for (;;) {
+        u32 ran = 0, done = 0;
+        for (u32 i = 0; i < threads; i++) {
+            if (fibers[i]->waits == READY) {
+                threadIdx.x = i;
+                go_on(fibers[i]);
+                ran++;
+            }
+            done += fibers[i]->waits == DONE;
+        }
+        if (done == threads) return;
+        bool all_wait = true;
+        for (u32 i = 0; i < threads; i++) all_wait &= fibers[i]->waits == BLOCK || fibers[i]->waits == DONE;
+        if (all_wait) {
+            for (u32 i = 0; i < threads; i++) {
+                if (fibers[i]->waits == BLOCK) fibers[i]->waits = READY;
+            }
+            continue;
+        }
+        bool freed = false;
+        for (u32 first = 0; first < threads; first += 32) {
+            bool warp_waits = true;
+            for (u32 i = first; i < first + 32; i++) warp_waits &= fibers[i]->waits == WARP;
+            if (!warp_waits) continue;
+            for (u32 i = first; i < first + 32; i++) fibers[i]->waits = READY;
+            freed = true;
+        }
+        if (!freed && !ran) {
+            fprintf(stderr, "the threads of a block wait for each other\n");
+            abort();
+        }
+    }
+}
+
+static inline void __syncthreads() { wait_for(BLOCK); }
+static inline void __syncwarp() { wait_for(WARP); }
+static inline void __threadfence() {}
+
+template <typename T> static T __shfl_xor_sync(u32, T value, u32 step) {
+    static_assert(sizeof(T) <= 8, "");
+    u64 bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    fibers[threadIdx.x]->gives = bits;
+    wait_for(WARP);
+    u64 other = fibers[threadIdx.x ^ step]->gives;
+    wait_for(WARP);
+    memcpy(&value, &other, sizeof value);
+    return value;
+}
+
+static inline u32 __popc(u32 bits) { return (u32)__builtin_popcount(bits); }
+
+template <typename T> static T atomicAdd(T *at, T value) {
+    T old = *at;
+    *at = old + value;
+    return old;
+}
+static inline i32 atomicMin(i32 *at, i32 value) {
+    i32 old = *at;
+    *at = value < old ? value : old;
+    return old;
+}
+static inline i32 atomicMax(i32 *at, i32 value) {
+    i32 old = *at;
+    *at = value > old ? value : old;
+    return old;
+}
+
+// Runs a kernel; says whether there is one of that name.
+extern "C" int gatewood_launch(const char *name, u32 grid_x, u32 grid_y, u32 threads, u32 shared_bytes, const u64 *at) {
+    for (Registered *kernel = Registered::first; kernel; kernel = kernel->next) {
+        if (strcmp(kernel->name, name) != 0) continue;
+        running = kernel->kernel;
+        memcpy(given.at, at, sizeof given.at);
+        std::vector<u64> shared((shared_bytes + 7) / 8 + 1, 0xdeadbeefdeadbeefull);
+        shared_words = shared.data();
+        gridDim = {grid_x, grid_y, 1};
+        blockDim = {threads, 1, 1};
+        for (blockIdx.y = 0; blockIdx.y < grid_y; blockIdx.y++) {
+            for (blockIdx.x = 0; blockIdx.x < grid_x; blockIdx.x++) {
+                if (kernel->waits) {
+                    run_block();
+                    continue;
+                }
+                for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel->kernel(given);
+            }
+        }
+        return 1;
+    }
+    return 0;
+}

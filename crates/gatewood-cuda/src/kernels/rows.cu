@@ -1,0 +1,434 @@
+// The phases of a round that touch every row.
+
+#include "device.h"
+
+// Writes one number to a list. 0: list, 1: length, 2: number.
+KERNEL_ALONE(fill) {
+    i32 *list = POINTER(i32, 0);
+    for (u64 i = this_thread(); i < NUMBER(1); i += all_threads()) list[i] = (i32)NUMBER(2);
+}
+
+// A tree: its arities, leaves and tables.
+struct Tree {
+    const u32 *columns;
+    u64 stride;
+    const u32 *leaves;
+    const u64 *tables;
+    u32 arity[3];
+    u32 first_table[3];
+};
+
+template <int LEVEL> __device__ u32 address_of(const Tree &tree, u32 gate, u64 row);
+
+// What a gate, or below the first level a leaf, says of a row.
+template <int LEVEL> __device__ u32 says(const Tree &tree, u32 gate, u64 row) {
+    u32 address = address_of<LEVEL>(tree, gate, row);
+    u32 arity = tree.arity[LEVEL - 1];
+    u32 words = arity <= 6 ? 1 : 1u << (arity - 6);
+    return (u32)(tree.tables[tree.first_table[LEVEL - 1] + gate * words + address / 64] >> (address % 64)) & 1;
+}
+
+template <> __device__ u32 says<0>(const Tree &tree, u32 leaf, u64 row) {
+    return tree.columns[tree.leaves[leaf] * tree.stride + row / 32] >> (row % 32) & 1;
+}
+
+template <int LEVEL> __device__ u32 address_of(const Tree &tree, u32 gate, u64 row) {
+    u32 arity = tree.arity[LEVEL - 1], address = 0;
+    for (u32 input = 0; input < arity; input++) {
+        address |= says<LEVEL - 1>(tree, gate * arity + input, row) << input;
+    }
+    return address;
+}
+
+// The root address of every row. 0: columns, 1: words of 32 bits of a column, 2: rows, 3: leaves, 4: tables,
+// 5: depth, 6 to 8: arities, 9 to 11: the first table of each level, 12: addresses.
+KERNEL_ALONE(address) {
+    Tree tree;
+    tree.columns = POINTER(const u32, 0);
+    tree.stride = NUMBER(1);
+    tree.leaves = POINTER(const u32, 3);
+    tree.tables = POINTER(const u64, 4);
+    for (u32 level = 0; level < 3; level++) {
+        tree.arity[level] = (u32)NUMBER(6 + level);
+        tree.first_table[level] = (u32)NUMBER(9 + level);
+    }
+    u16 *addresses = POINTER(u16, 12);
+    u32 depth = (u32)NUMBER(5);
+    for (u64 row = this_thread(); row < NUMBER(2); row += all_threads()) {
+        addresses[row] = (u16)(depth == 1   ? address_of<1>(tree, 0, row)
+                               : depth == 2 ? address_of<2>(tree, 0, row)
+                                            : address_of<3>(tree, 0, row));
+    }
+}
+
+// Adds the votes of a tree. 0: margins, 1: rows, 2: addresses, 3: votes, 4: the first margin, 5: how many margins.
+KERNEL_ALONE(vote) {
+    u64 rows = NUMBER(1);
+    i32 *margins = POINTER(i32, 0) + NUMBER(4) * rows;
+    const u16 *addresses = POINTER(const u16, 2);
+    const i32 *votes = POINTER(const i32, 3);
+    u32 count = (u32)NUMBER(5);
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        const i32 *here = votes + addresses[row] * (u64)count;
+        for (u32 margin = 0; margin < count; margin++) margins[margin * rows + row] += here[margin];
+    }
+}
+
+// Two classes: adds the votes of a tree, where there is one, and makes the gradients. 0: margins, 1: rows, 2: addresses or
+// none, 3: votes, 4: targets, 5: probabilities, 6: the largest margin they have, 7: gradients.
+KERNEL_ALONE(update_logistic) {
+    i32 *margins = POINTER(i32, 0), *gradients = POINTER(i32, 7);
+    const u16 *addresses = POINTER(const u16, 2);
+    const i32 *votes = POINTER(const i32, 3);
+    const u32 *targets = POINTER(const u32, 4), *probabilities = POINTER(const u32, 5);
+    i32 limit = (i32)NUMBER(6);
+    for (u64 row = this_thread(); row < NUMBER(1); row += all_threads()) {
+        i32 margin = margins[row];
+        if (addresses) {
+            margin += votes[addresses[row]];
+            margins[row] = margin;
+        }
+        i32 place = (margin < -limit ? -limit : margin > limit ? limit : margin) + limit;
+        gradients[row] = (i32)(targets[row] << 24) - (i32)probabilities[place];
+    }
+}
+
+// Many classes: makes the gradients. 0: margins, 1: rows, 2: classes, 3: targets, 4: exponentials, 5: the largest difference
+// they have, 6: gradients.
+KERNEL_ALONE(gradient_softmax) {
+    u64 rows = NUMBER(1);
+    u32 classes = (u32)NUMBER(2);
+    const i32 *margins = POINTER(const i32, 0);
+    const u32 *targets = POINTER(const u32, 3);
+    const float *exponentials = POINTER(const float, 4);
+    i64 limit = (i64)NUMBER(5);
+    i32 *gradients = POINTER(i32, 6);
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        i32 largest = margins[row];
+        for (u32 c = 1; c < classes; c++) {
+            i32 margin = margins[c * rows + row];
+            if (margin > largest) largest = margin;
+        }
+        float sum = 0.0f;
+        for (u32 c = 0; c < classes; c++) {
+            i64 difference = (i64)largest - margins[c * rows + row];
+            sum += exponentials[difference > limit ? limit : difference];
+        }
+        float scale = (float)ONE / sum;
+        u32 target = targets[row];
+        for (u32 c = 0; c < classes; c++) {
+            i64 difference = (i64)largest - margins[c * rows + row];
+            i32 share = (i32)(exponentials[difference > limit ? limit : difference] * scale);
+            share = share < 1 ? 1 : share > ONE - 1 ? ONE - 1 : share;
+            gradients[c * rows + row] = (c == target ? ONE : 0) - share;
+        }
+    }
+}
+
+// Values: makes the gradients. 0: margins, 1: rows, 2: how many margins, 3: targets, 4: unit, 5: three floats for each
+// margin, 6: gradients.
+KERNEL_ALONE(gradient_slopes) {
+    u64 rows = NUMBER(1), unit_bits = NUMBER(4);
+    double unit = *(double *)&unit_bits;
+    const i32 *margins = POINTER(const i32, 0);
+    const u32 *targets = POINTER(const u32, 3);
+    const double *slopes = POINTER(const double, 5);
+    i32 *gradients = POINTER(i32, 6);
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        double target = (double)(i32)targets[row] / 1073741824.0;
+        for (u32 m = 0; m < NUMBER(2); m++) {
+            double margin = unit * (double)margins[m * rows + row];
+            double fall = target - margin;
+            fall = fall + slopes[3 * m];
+            double low = slopes[3 * m + 1], high = slopes[3 * m + 2];
+            fall = fall < low ? low : fall > high ? high : fall;
+            gradients[m * rows + row] = (i32)(fall * 16777216.0);
+        }
+    }
+}
+
+// What a row is drawn by, and on which side it is.
+struct Weigher {
+    const i32 *gradients;
+    u64 rows;
+    const u32 *margins;
+    u32 count;
+    const u32 *weights;
+    const u8 *learned;
+    const u8 *among;
+    const u32 *powers;
+    u32 last_power;
+};
+
+__device__ inline Weigher weigher(const Parameters &p) {
+    Weigher w;
+    w.gradients = POINTER(const i32, 0);
+    w.rows = NUMBER(1);
+    w.margins = POINTER(const u32, 2);
+    w.count = (u32)NUMBER(3);
+    w.weights = POINTER(const u32, 4);
+    w.learned = POINTER(const u8, 5);
+    w.among = POINTER(const u8, 6);
+    w.powers = POINTER(const u32, 7);
+    w.last_power = (u32)NUMBER(8);
+    return w;
+}
+
+__device__ inline u32 float_bits(float number) { return *(u32 *)&number; }
+
+__device__ inline u32 weigh(const Weigher &w, u64 row, i32 &gradient) {
+    gradient = 0;
+    for (u32 i = 0; i < w.count; i++) gradient += w.gradients[w.margins[i] * w.rows + row];
+    i32 size = gradient < 0 ? -gradient : gradient;
+    if (size > ONE) size = ONE;
+    u32 weight = (u32)size;
+    if (w.powers) {
+        u32 first = float_bits((float)size) >> 17, one = float_bits(1.0f) >> 17;
+        u32 place = first > one ? first - one : 0;
+        weight = w.powers[place < w.last_power ? place : w.last_power];
+    }
+    if (w.weights) weight = (u32)(((u64)weight * w.weights[row]) >> 8);
+    if (w.learned && !w.learned[row]) weight = 0;
+    if (w.among && !w.among[row]) weight = 0;
+    return weight;
+}
+
+// The weight of the rows of each block. 0: gradients, 1: rows, 2: which margins, 3: how many, 4: weights of rows or none,
+// 5: which are learned from or none, 6: which may be drawn or none, 7: powers or none, 8: the last of them, 9: sums.
+KERNEL(weigh_tiles) {
+    Weigher w = weigher(p);
+    u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x, first = blockIdx.x * tile, sum = 0;
+    for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
+        u64 row = first + (u64)i * blockDim.x + threadIdx.x;
+        i32 gradient;
+        if (row < w.rows) sum += weigh(w, row, gradient);
+    }
+    sum = block_sum(sum, shared_words);
+    if (threadIdx.x == 0) POINTER(u64, 9)[blockIdx.x] = sum;
+}
+
+// Picks rows, as weighed above. 9: the weight before each block, 10: shift, 11: scale, 12: start, 13: for each block how
+// many are picked of the lower and of the upper side, or the place of the first where they are written; 14, 15: picks
+// of the lower and of the upper side, or none to count them.
+KERNEL(pick) {
+    Weigher w = weigher(p);
+    u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x;
+    u64 first = blockIdx.x * tile + (u64)threadIdx.x * TILE_ROWS_A_THREAD;
+    u32 shift = (u32)NUMBER(10);
+    u64 scale = NUMBER(11), start = NUMBER(12);
+    u32 weights[TILE_ROWS_A_THREAD];
+    bool upper[TILE_ROWS_A_THREAD];
+    u64 sum = 0;
+    for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
+        i32 gradient = 0;
+        weights[i] = first + i < w.rows ? weigh(w, first + i, gradient) : 0;
+        upper[i] = gradient > 0;
+        sum += weights[i];
+    }
+    u64 begun = POINTER(const u64, 9)[blockIdx.x] + sum_before(sum, shared_words);
+    u64 counts = 0, before = ((begun >> shift) * scale + start) >> 36;
+    u32 times[TILE_ROWS_A_THREAD];
+    for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
+        begun += weights[i];
+        u64 now = ((begun >> shift) * scale + start) >> 36;
+        times[i] = (u32)(now - before);
+        before = now;
+        counts += upper[i] ? (u64)times[i] << 32 : times[i];
+    }
+    u64 place = sum_before(counts, shared_words);
+    u32 *places = POINTER(u32, 13) + 2 * blockIdx.x;
+    u32 *lower_picks = POINTER(u32, 14), *upper_picks = POINTER(u32, 15);
+    if (!lower_picks) {
+        if (threadIdx.x == blockDim.x - 1) {
+            places[0] = (u32)(place + counts);
+            places[1] = (u32)((place + counts) >> 32);
+        }
+        return;
+    }
+    u64 lower = places[0] + (u32)place, above = places[1] + (u32)(place >> 32);
+    for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
+        for (u32 time = 0; time < times[i]; time++) {
+            if (upper[i]) upper_picks[above++] = (u32)(first + i);
+            else lower_picks[lower++] = (u32)(first + i);
+        }
+    }
+}
+
+// A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
+// 5: of the upper side, 6: how many, 7: words of 64 bits of the lower side, 8: of both, 9: the sample.
+KERNEL_ALONE(gather) {
+    u32 words = (u32)NUMBER(8), split = (u32)NUMBER(7);
+    const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
+    u64 *out = POINTER(u64, 9) + (u64)blockIdx.y * words;
+    for (u32 word = this_thread(); word < words; word += all_threads()) {
+        bool is_upper = word >= split;
+        const u32 *picks = is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3);
+        u32 count = (u32)(is_upper ? NUMBER(6) : NUMBER(4)), first = (is_upper ? word - split : word) * 64;
+        u32 rows = count < first ? 0 : count - first < 64 ? count - first : 64;
+        u64 bits = 0;
+        for (u32 i = 0; i < rows; i++) {
+            u32 row = picks[first + i];
+            bits |= (u64)(column[row / 32] >> (row % 32) & 1) << i;
+        }
+        out[word] = bits;
+    }
+}
+
+__device__ inline i64 hessian_of(u32 kind, i32 gradient, u32 target) {
+    if (kind == 0) {
+        u64 size = gradient < 0 ? -(i64)gradient : gradient;
+        return (i64)((size * (u64)(ONE - size)) >> 24);
+    }
+    if (kind == 1) return ONE;
+    i32 mean = ((i32)target >> 6) - gradient;
+    return mean < 1 ? 1 : mean;
+}
+
+// Gradient and hessian summed by address, all rows counting for one and the hessian being that of probabilities. Each lane of
+// a warp has sums of its own where there is room: 0: gradients, 1: rows, 2: addresses, 3: how many addresses, 4: sums for
+// so many lanes, 5: which rows are learned from or none, 6: the sums of all.
+//
+// A sum is kept as its low 16 bits and the rest, which both stay within 32 bits for the rows of a block.
+KERNEL(sum_even) {
+    u32 *sums = (u32 *)shared_words;
+    u64 rows = NUMBER(1);
+    u32 count = (u32)NUMBER(3), lanes = (u32)NUMBER(4), length = 4 * count * lanes;
+    for (u32 i = threadIdx.x; i < length; i += blockDim.x) sums[i] = 0;
+    __syncthreads();
+    const i32 *gradients = POINTER(const i32, 0);
+    const u16 *addresses = POINTER(const u16, 2);
+    const u8 *learned = POINTER(const u8, 5);
+    u32 lane = threadIdx.x % lanes, part = count * lanes;
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        if (learned && !learned[row]) continue;
+        i32 gradient = gradients[row];
+        u32 hessian = (u32)hessian_of(0, gradient, 0), at = addresses[row] * lanes + lane;
+        atomicAdd(&sums[at], (u32)gradient & 0xffff);
+        atomicAdd(&sums[part + at], (u32)(gradient >> 16));
+        atomicAdd(&sums[2 * part + at], hessian & 0xffff);
+        atomicAdd(&sums[3 * part + at], hessian >> 16);
+    }
+    __syncthreads();
+    u64 *all = POINTER(u64, 6);
+    for (u32 address = threadIdx.x; address < count; address += blockDim.x) {
+        i64 gradient = 0, hessian = 0;
+        for (u32 l = 0; l < lanes; l++) {
+            u32 at = address * lanes + l;
+            gradient += (i64)sums[at] + (i64)(i32)sums[part + at] * 65536;
+            hessian += (i64)sums[2 * part + at] + (i64)sums[3 * part + at] * 65536;
+        }
+        if (gradient) atomicAdd(&all[2 * address], (u64)gradient);
+        if (hessian) atomicAdd(&all[2 * address + 1], (u64)hessian);
+    }
+}
+
+// The same for rows of any weight: 4: targets, 5 and 6 as above, 7: weights of rows or none, 8: rows that count for a quarter or
+// none, 9: how hessians follow from gradients, 10: whether sums are kept in the block.
+KERNEL(sum_weighed) {
+    u64 rows = NUMBER(1), *all = POINTER(u64, 6);
+    u32 count = (u32)NUMBER(3), kind = (u32)NUMBER(9);
+    u64 *sums = NUMBER(10) ? shared_words : all;
+    if (NUMBER(10)) {
+        for (u32 i = threadIdx.x; i < 2 * count; i += blockDim.x) sums[i] = 0;
+        __syncthreads();
+    }
+    const i32 *gradients = POINTER(const i32, 0);
+    const u16 *addresses = POINTER(const u16, 2);
+    const u32 *targets = POINTER(const u32, 4), *weights = POINTER(const u32, 7);
+    const u8 *learned = POINTER(const u8, 5), *climbed = POINTER(const u8, 8);
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        i64 weight = learned && !learned[row] ? 0 : weights ? weights[row] : 256;
+        if (climbed && climbed[row]) weight /= 4;
+        if (weight == 0) continue;
+        i32 gradient = gradients[row];
+        u32 address = addresses[row];
+        atomicAdd(&sums[2 * address], (u64)(gradient * weight));
+        atomicAdd(&sums[2 * address + 1], (u64)(hessian_of(kind, gradient, targets[row]) * weight));
+    }
+    if (NUMBER(10)) {
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < 2 * count; i += blockDim.x) {
+            if (sums[i]) atomicAdd(&all[i], sums[i]);
+        }
+    }
+}
+
+// How likely the right classes are: a thread for each of eight lanes of 4096 rows. 0: margins, 1: rows, 2: how many
+// margins, 3: targets, 4: gradients, 5: for each lane the product, 6: the power of two, 7: how many rows are wrong.
+KERNEL_ALONE(likelihood) {
+    u64 rows = NUMBER(1), margins_of = NUMBER(2), chunks = (rows + 4095) / 4096;
+    const i32 *margins = POINTER(const i32, 0), *gradients = POINTER(const i32, 4);
+    const u32 *targets = POINTER(const u32, 3);
+    for (u64 at = this_thread(); at < chunks * 8; at += all_threads()) {
+        u64 first = at / 8 * 4096, end = first + 4096 < rows ? first + 4096 : rows;
+        double product = 1.0;
+        i64 power = 0;
+        u32 wrong = 0;
+        for (u64 group = first; group < end; group += 256) {
+            u64 last = group + 256 < end ? group + 256 : end;
+            for (u64 row = group + at % 8; row < last; row += 8) {
+                i32 gradient;
+                if (margins_of == 1) {
+                    gradient = gradients[row];
+                    wrong += (margins[row] > 0) != (gradient > 0);
+                } else {
+                    u32 target = targets[row], best = 0;
+                    gradient = gradients[target * rows + row];
+                    i32 most = margins[row];
+                    for (u32 c = 1; c < margins_of; c++) {
+                        i32 margin = margins[c * rows + row];
+                        if (margin > most) {
+                            most = margin;
+                            best = c;
+                        }
+                    }
+                    wrong += best != target;
+                }
+                product *= (double)(ONE - (gradient < 0 ? -gradient : gradient));
+            }
+            u64 bits = *(u64 *)&product;
+            power += (i64)(bits >> 52) - 1023;
+            bits = (bits & ((1ull << 52) - 1)) | 1023ull << 52;
+            product = *(double *)&bits;
+        }
+        POINTER(double, 5)[at] = product;
+        POINTER(i64, 6)[at] = power;
+        POINTER(u32, 7)[at] = wrong;
+    }
+}
+
+// The least and the largest margin. 0: margins, 1: rows, 2: which rows or none, 3: both.
+KERNEL(margin_range) {
+    const i32 *margins = POINTER(const i32, 0);
+    const u8 *among = POINTER(const u8, 2);
+    i32 least = 0x7fffffff, most = -0x7fffffff - 1;
+    for (u64 row = this_thread(); row < NUMBER(1); row += all_threads()) {
+        if (among && !among[row]) continue;
+        i32 margin = margins[row];
+        least = margin < least ? margin : least;
+        most = margin > most ? margin : most;
+    }
+    for (u32 step = 16; step > 0; step /= 2) {
+        i32 other = __shfl_xor_sync(0xffffffffu, least, step);
+        least = other < least ? other : least;
+        other = __shfl_xor_sync(0xffffffffu, most, step);
+        most = other > most ? other : most;
+    }
+    if (threadIdx.x % 32 == 0) {
+        atomicMin(&POINTER(i32, 3)[0], least);
+        atomicMax(&POINTER(i32, 3)[1], most);
+    }
+}
+
+// How many rows have each margin and target, two classes. 0: margins, 1: rows, 2: which rows or none, 3: the least margin,
+// 4: targets, 5: counts, those of both targets side by side.
+KERNEL_ALONE(tally) {
+    const i32 *margins = POINTER(const i32, 0);
+    const u8 *among = POINTER(const u8, 2);
+    const u32 *targets = POINTER(const u32, 4);
+    i32 least = (i32)NUMBER(3);
+    for (u64 row = this_thread(); row < NUMBER(1); row += all_threads()) {
+        if (among && !among[row]) continue;
+        atomicAdd(&POINTER(u32, 5)[2 * (u64)(u32)(margins[row] - least) + targets[row]], 1u);
+    }
+}

@@ -1,0 +1,458 @@
+//! Rows on a device, and the phases of a round that touch them all.
+
+use std::sync::{Arc, Mutex};
+
+use gatewood::circuit::{Target, VoteTree};
+use gatewood::learn::device::*;
+use gatewood::learn::gate::LogTable;
+use gatewood::learn::objective::Hessian;
+use gatewood::{Error, Result};
+
+use crate::backend::{Backend, Buffer, Parameters, address_or_none};
+use crate::climb;
+
+/// Rows that a thread weighs and picks from, as the kernels have it.
+const TILE_ROWS_A_THREAD: usize = 8;
+
+/// Bytes of columns that are copied at a time.
+const UPLOAD_BYTES: usize = 64 << 20;
+
+/// Rows of a block whose sums fit in two numbers of 32 bits.
+const SUM_ROWS: usize = 1 << 16;
+
+/// Margins that can be tallied: from the least to the largest.
+const TALLIED: i64 = 1 << 22;
+
+/// Rows on a device.
+pub(crate) struct CudaRows {
+    pub(crate) backend: Arc<dyn Backend>,
+    rows: usize,
+    /// Words of 32 bits of a column.
+    stride: usize,
+    columns: Buffer<u64>,
+    targets: Buffer<u32>,
+    weights: Option<Buffer<u32>>,
+    /// `x log2 x`, as far as it was needed.
+    pub(crate) logs: Mutex<Option<Arc<Buffer<i64>>>>,
+}
+
+/// Margins and gradients.
+struct State {
+    objective: Objective,
+    hessian: u64,
+    /// How many margins a row has.
+    count: usize,
+    margins: Buffer<i32>,
+    gradients: Buffer<i32>,
+    learned: Option<Buffer<u8>>,
+}
+
+/// An objective's tables.
+enum Objective {
+    Logistic(Buffer<u32>),
+    Softmax(Buffer<f32>),
+    Slopes(f64, Buffer<f64>),
+    Processor,
+}
+
+/// A sample of rows.
+pub(crate) struct Sample {
+    pub(crate) rows: [u32; 2],
+    /// Words of 64 bits of the lower side, and of both.
+    pub(crate) split: usize,
+    pub(crate) stride: usize,
+    pub(crate) words: Buffer<u64>,
+}
+
+/// What a handle of this device holds.
+pub(crate) fn held<T: 'static>(handle: &Handle) -> Result<&T> {
+    handle.downcast_ref().ok_or_else(|| Error::data("a device was handed what another device made"))
+}
+
+/// Words of a side: whole blocks of eight.
+fn padded_words(rows: usize) -> usize {
+    rows.div_ceil(64).next_multiple_of(8)
+}
+
+impl CudaRows {
+    pub(crate) fn load(backend: Arc<dyn Backend>, rows: &RowsToLoad<'_>) -> Result<Self> {
+        let words = rows.rows.div_ceil(64);
+        let columns: Buffer<u64> = Buffer::new(&backend, words * rows.columns)?;
+        let targets = Buffer::of(&backend, rows.targets)?;
+        let weights = Some(rows.weights).filter(|weights| !weights.is_empty());
+        let weights = weights.map(|weights| Buffer::of(&backend, weights)).transpose()?;
+        let together = (UPLOAD_BYTES / 8 / words.max(1)).clamp(1, rows.columns.max(1));
+        let mut room = vec![0u64; together * words];
+        for first in (0..rows.columns).step_by(together) {
+            let room = &mut room[..together.min(rows.columns - first) * words];
+            for (column, room) in (first..).zip(room.chunks_exact_mut(words.max(1))) {
+                (rows.fill)(column, room);
+            }
+            columns.put(first * words, room)?;
+        }
+        backend.wait()?;
+        let logs = Mutex::default();
+        Ok(Self { backend, rows: rows.rows, stride: 2 * words, columns, targets, weights, logs })
+    }
+
+    /// Begins a kernel with a thread for each of some items, or fewer that take several.
+    fn launch(&self, kernel: &'static str, items: usize, at: &[u64]) -> Result<()> {
+        let threads = self.backend.threads()[0];
+        let blocks = items.div_ceil(threads as usize).clamp(1, 16 * self.backend.blocks() as usize);
+        self.launch_blocks(kernel, blocks, 0, at)
+    }
+
+    fn launch_blocks(&self, kernel: &'static str, blocks: usize, shared: usize, at: &[u64]) -> Result<()> {
+        let threads = self.backend.threads()[0];
+        self.backend.launch(kernel, [blocks as u32, 1], threads, shared as u32, parameters(at))
+    }
+
+    fn add_votes(&self, state: &State, tree: &VoteTree, addresses: &Buffer<u16>) -> Result<()> {
+        let votes = Buffer::of(&self.backend, tree.votes())?;
+        let (first, count) = match tree.target() {
+            Target::One(margin) => (margin as u64, 1),
+            Target::All => (0, state.count as u64),
+        };
+        let at =
+            [state.margins.address(), self.rows as u64, addresses.address(), votes.address(), first, count];
+        self.launch("vote", self.rows, &at)?;
+        self.backend.wait()
+    }
+
+    fn update_gradients(&self, state: &State, tree: Option<(&VoteTree, &Buffer<u16>)>) -> Result<()> {
+        let (margins, gradients) = (state.margins.address(), state.gradients.address());
+        let (rows, targets) = (self.rows as u64, self.targets.address());
+        match &state.objective {
+            Objective::Logistic(probabilities) => {
+                let votes = tree.map(|(tree, _)| Buffer::of(&self.backend, tree.votes())).transpose()?;
+                let addresses = address_or_none(tree.map(|(_, addresses)| addresses));
+                let limit = probabilities.len() as u64 / 2;
+                let votes_at = address_or_none(votes.as_ref());
+                let at =
+                    [margins, rows, addresses, votes_at, targets, probabilities.address(), limit, gradients];
+                self.launch("update_logistic", self.rows, &at)?;
+                // The votes are given back.
+                return self.backend.wait();
+            }
+            Objective::Softmax(exponentials) => {
+                let (count, limit) = (state.count as u64, exponentials.len() as u64 - 1);
+                let at = [margins, rows, count, targets, exponentials.address(), limit, gradients];
+                self.launch("gradient_softmax", self.rows, &at)?;
+            }
+            Objective::Slopes(unit, slopes) => {
+                let count = state.count as u64;
+                let at = [margins, rows, count, targets, unit.to_bits(), slopes.address(), gradients];
+                self.launch("gradient_slopes", self.rows, &at)?;
+            }
+            Objective::Processor => {}
+        }
+        self.backend.wait()
+    }
+}
+
+fn parameters(at: &[u64]) -> Parameters {
+    let mut all = [0; 16];
+    all[..at.len()].copy_from_slice(at);
+    all
+}
+
+impl DeviceRows for CudaRows {
+    fn begin(&self, start: &DeviceStart<'_>) -> Result<Handle> {
+        let backend = &self.backend;
+        let count = start.bias.len();
+        let margins = Buffer::new(backend, count * self.rows)?;
+        for (margin, &bias) in start.bias.iter().enumerate() {
+            let at = margins.address() + (margin * self.rows * 4) as u64;
+            self.launch("fill", self.rows, &[at, self.rows as u64, bias as u32 as u64])?;
+        }
+        let objective = match &start.objective {
+            DeviceObjective::Logistic { probabilities } => {
+                Objective::Logistic(Buffer::of(backend, probabilities)?)
+            }
+            DeviceObjective::Softmax { exponentials } => {
+                Objective::Softmax(Buffer::of(backend, exponentials)?)
+            }
+            DeviceObjective::Slopes { unit, slopes } => {
+                Objective::Slopes(*unit, Buffer::of(backend, slopes.as_flattened())?)
+            }
+            _ => Objective::Processor,
+        };
+        let hessian = match start.hessian {
+            Hessian::Logistic => 0,
+            Hessian::One => 1,
+            Hessian::Count => 2,
+            other => return Err(Error::setting(format!("the GPU knows no hessian of {other:?}"))),
+        };
+        let learned: Vec<bool> = start.held_out.unwrap_or_default().iter().map(|held| !held).collect();
+        let learned = Buffer::marks(backend, &learned)?;
+        let gradients = Buffer::zeros(backend, count * self.rows)?;
+        backend.wait()?;
+        Ok(Box::new(State { objective, hessian, count, margins, gradients, learned }))
+    }
+
+    fn draw(&self, state: &Handle, draw: &DeviceDraw<'_>) -> Result<[Vec<u32>; 2]> {
+        let (state, backend) = (held::<State>(state)?, &self.backend);
+        let tile = TILE_ROWS_A_THREAD * backend.threads()[0] as usize;
+        let tiles = self.rows.div_ceil(tile);
+        let margins: Vec<u32> = draw.margins.iter().map(|&margin| margin as u32).collect();
+        let margins = Buffer::of(backend, &margins)?;
+        let among = Buffer::marks(backend, draw.among)?;
+        let powers = Some(draw.powers).filter(|powers| !powers.is_empty());
+        let powers = powers.map(|powers| Buffer::of(backend, powers)).transpose()?;
+        let sums: Buffer<u64> = Buffer::new(backend, tiles)?;
+        let mut at = vec![
+            state.gradients.address(),
+            self.rows as u64,
+            margins.address(),
+            margins.len() as u64,
+            address_or_none(self.weights.as_ref()),
+            address_or_none(state.learned.as_ref()),
+            address_or_none(among.as_ref()),
+            address_or_none(powers.as_ref()),
+            (draw.powers.len() as u64).saturating_sub(1),
+            sums.address(),
+        ];
+        // A word for each thread.
+        let shared = 8 * backend.threads()[0] as usize;
+        self.launch_blocks("weigh_tiles", tiles, shared, &at)?;
+        let mut begun = sums.list()?;
+        let mut total = 0u64;
+        begun.iter_mut().for_each(|sum| total += std::mem::replace(sum, total));
+        let Some(spacing) = (draw.spacing)(total) else { return Ok(Default::default()) };
+        sums.put(0, &begun)?;
+        let places: Buffer<u32> = Buffer::new(backend, 2 * tiles)?;
+        at.extend([spacing.shift.into(), spacing.scale, spacing.start, places.address()]);
+        self.launch_blocks("pick", tiles, shared, &at)?;
+        let mut counts = places.list()?;
+        let mut picked = [0u32; 2];
+        for counts in counts.chunks_exact_mut(2) {
+            for (picked, count) in picked.iter_mut().zip(counts) {
+                *picked += std::mem::replace(count, *picked);
+            }
+        }
+        places.put(0, &counts)?;
+        // An address of none would only count them.
+        let picks = picked.map(|picked| Buffer::<u32>::new(backend, picked as usize));
+        let [lower, upper] = picks;
+        let picks = [lower?, upper?];
+        at.extend(picks.each_ref().map(Buffer::address));
+        self.launch_blocks("pick", tiles, shared, &at)?;
+        let [lower, upper] = picks.map(|picks| picks.list());
+        Ok([lower?, upper?])
+    }
+
+    fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle> {
+        let backend = &self.backend;
+        let [split, upper] = picks.each_ref().map(|picks| padded_words(picks.len()));
+        let stride = split + upper;
+        let words = Buffer::new(backend, stride * columns.len())?;
+        let [lower, upper] = [Buffer::of(backend, &picks[0])?, Buffer::of(backend, &picks[1])?];
+        let which = Buffer::of(backend, columns)?;
+        let at = [
+            self.columns.address(),
+            self.stride as u64,
+            which.address(),
+            lower.address(),
+            lower.len() as u64,
+            upper.address(),
+            upper.len() as u64,
+            split as u64,
+            stride as u64,
+            words.address(),
+        ];
+        let threads = backend.threads()[0];
+        // As many blocks in the second direction as a device takes.
+        if columns.len() > 65_535 {
+            return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
+        }
+        let grid = [stride.div_ceil(threads as usize).max(1) as u32, columns.len() as u32];
+        backend.launch("gather", grid, threads, 0, parameters(&at))?;
+        backend.wait()?;
+        let rows = picks.each_ref().map(|picks| picks.len() as u32);
+        Ok(Box::new(Sample { rows, split, stride, words }))
+    }
+
+    fn sample_words(&self, sample: &Handle, words: &mut [u64]) -> Result<()> {
+        held::<Sample>(sample)?.words.get(words)
+    }
+
+    fn climbs(&self, arities: &[usize], candidates: u32) -> bool {
+        climb::climbs(&*self.backend, arities, candidates)
+    }
+
+    fn climb(&self, climbs: &[DeviceClimb<'_>], logs: &LogTable) -> Result<Vec<(Vec<u32>, Vec<u64>)>> {
+        climb::climb(self, climbs, logs)
+    }
+
+    fn address(&self, tree: &VoteTree) -> Result<Handle> {
+        let backend = &self.backend;
+        let leaves = Buffer::of(backend, tree.leaves())?;
+        let tables = Buffer::of(backend, tree.tables())?;
+        let addresses: Buffer<u16> = Buffer::new(backend, self.rows)?;
+        let arities = tree.arities();
+        if arities.len() > 3 {
+            return Err(Error::setting("the GPU knows trees of three levels at the most"));
+        }
+        let mut at = [0; 13];
+        at[..6].copy_from_slice(&[
+            self.columns.address(),
+            self.stride as u64,
+            self.rows as u64,
+            leaves.address(),
+            tables.address(),
+            arities.len() as u64,
+        ]);
+        let (mut gates, mut first) = (tree.leaves().len(), 0);
+        for (level, &arity) in arities.iter().enumerate() {
+            gates /= arity;
+            at[6 + level] = arity as u64;
+            at[9 + level] = first as u64;
+            first += gates * table_words(arity);
+        }
+        at[12] = addresses.address();
+        self.launch("address", self.rows, &at)?;
+        backend.wait()?;
+        Ok(Box::new(addresses))
+    }
+
+    fn sum(&self, state: &Handle, sum: &DeviceSum<'_>) -> Result<Vec<[i64; 2]>> {
+        let (state, backend) = (held::<State>(state)?, &self.backend);
+        let addresses = held::<Buffer<u16>>(sum.addresses)?;
+        let sums: Buffer<u64> = Buffer::zeros(backend, 2 * sum.count)?;
+        let climbed = Buffer::marks(backend, sum.climbed)?;
+        let gradients = state.gradients.address() + (sum.margin * self.rows * 4) as u64;
+        let learned = address_or_none(state.learned.as_ref());
+        let threads = backend.threads()[0] as usize;
+        let blocks = self.rows.div_ceil(16 * threads).clamp(1, 4 * backend.blocks() as usize);
+        let blocks = blocks.max(self.rows.div_ceil(SUM_ROWS));
+        let (rows, count) = (self.rows as u64, sum.count as u64);
+        let is_even = state.hessian == 0 && self.weights.is_none() && climbed.is_none();
+        // Sums for every lane where there is room; the fewest that share them else.
+        let most = backend.shared_bytes();
+        let lanes = [32, 16, 8, 4, 2].into_iter().find(|lanes| 16 * sum.count * lanes <= most / 4);
+        let lanes = lanes.or((16 * sum.count <= most).then_some(1));
+        match lanes.filter(|_| is_even) {
+            Some(lanes) => {
+                let at = [gradients, rows, addresses.address(), count, lanes as u64, learned, sums.address()];
+                self.launch_blocks("sum_even", blocks, 16 * sum.count * lanes, &at)?;
+            }
+            None => {
+                let shared = 16 * sum.count;
+                let is_shared = shared <= most;
+                let at = [
+                    gradients,
+                    rows,
+                    addresses.address(),
+                    count,
+                    self.targets.address(),
+                    learned,
+                    sums.address(),
+                    address_or_none(self.weights.as_ref()),
+                    address_or_none(climbed.as_ref()),
+                    state.hessian,
+                    is_shared.into(),
+                ];
+                let shared = if is_shared { shared } else { 0 };
+                self.launch_blocks("sum_weighed", blocks, shared, &at)?;
+            }
+        }
+        let sums = sums.list()?;
+        // Rows that count for one are weighed all at once.
+        let weight = if lanes.is_some() && is_even { 256 } else { 1 };
+        Ok(sums.chunks_exact(2).map(|sums| [sums[0] as i64 * weight, sums[1] as i64 * weight]).collect())
+    }
+
+    fn update(&self, state: &mut Handle, trees: &[(&VoteTree, &Handle)], gradients: bool) -> Result<()> {
+        let state = held::<State>(state)?;
+        let fused = gradients && matches!(state.objective, Objective::Logistic(_));
+        let (first, last) = match trees.split_last() {
+            Some((&(tree, addresses), first)) if fused => {
+                (first, Some((tree, held::<Buffer<u16>>(addresses)?)))
+            }
+            _ => (trees, None),
+        };
+        for (tree, addresses) in first {
+            self.add_votes(state, tree, held(addresses)?)?;
+        }
+        if gradients { self.update_gradients(state, last) } else { Ok(()) }
+    }
+
+    fn set_gradients(&self, state: &mut Handle, gradients: &[Vec<i32>]) -> Result<()> {
+        let state = held::<State>(state)?;
+        for (margin, gradients) in gradients.iter().enumerate() {
+            state.gradients.put(margin * self.rows, gradients)?;
+        }
+        self.backend.wait()
+    }
+
+    fn margins(&self, state: &Handle) -> Result<Vec<Vec<i32>>> {
+        let margins = held::<State>(state)?.margins.list()?;
+        Ok(margins.chunks(self.rows.max(1)).map(<[i32]>::to_vec).collect())
+    }
+
+    fn likelihoods(&self, state: &Handle) -> Result<Vec<Likelihood>> {
+        let (state, backend) = (held::<State>(state)?, &self.backend);
+        let chunks = self.rows.div_ceil(LOSS_ROWS);
+        let products: Buffer<f64> = Buffer::new(backend, 8 * chunks)?;
+        let powers: Buffer<i64> = Buffer::new(backend, 8 * chunks)?;
+        let wrong: Buffer<u32> = Buffer::new(backend, 8 * chunks)?;
+        let at = [
+            state.margins.address(),
+            self.rows as u64,
+            state.count as u64,
+            self.targets.address(),
+            state.gradients.address(),
+            products.address(),
+            powers.address(),
+            wrong.address(),
+        ];
+        // Many blocks of few threads: each thread has much to do.
+        let blocks = (8 * chunks).div_ceil(32).max(1) as u32;
+        backend.launch("likelihood", [blocks, 1], 32, 0, parameters(&at))?;
+        let (products, powers, wrong) = (products.list()?, powers.list()?, wrong.list()?);
+        let chunk = |chunk: usize| {
+            let lanes = 8 * chunk..8 * chunk + 8;
+            let rows = LOSS_ROWS.min(self.rows - chunk * LOSS_ROWS) as i64;
+            Likelihood {
+                wrong: wrong[lanes.clone()].iter().map(|&wrong| u64::from(wrong)).sum(),
+                product: products[lanes.clone()].iter().product(),
+                power: powers[lanes].iter().sum::<i64>() - 24 * rows,
+            }
+        };
+        Ok((0..chunks).map(chunk).collect())
+    }
+
+    fn tally(&self, state: &Handle, among: Option<&[bool]>) -> Result<Option<Vec<MarginCount>>> {
+        let (state, backend) = (held::<State>(state)?, &self.backend);
+        let among = Buffer::marks(backend, among.unwrap_or_default())?;
+        let range = Buffer::of(backend, &[i32::MAX, i32::MIN])?;
+        let (rows, chosen) = (self.rows as u64, address_or_none(among.as_ref()));
+        let at = [state.margins.address(), rows, chosen, range.address()];
+        self.launch("margin_range", self.rows, &at)?;
+        let range = range.list()?;
+        let [least, most] = [range[0], range[1]].map(i64::from);
+        if least > most {
+            return Ok(Some(Vec::new()));
+        }
+        let margins = most - least + 1;
+        if margins > TALLIED || self.rows > u32::MAX as usize {
+            return Ok(None);
+        }
+        let counts: Buffer<u32> = Buffer::zeros(backend, 2 * margins as usize)?;
+        let least_bits = range[0] as u32 as u64;
+        let at =
+            [state.margins.address(), rows, chosen, least_bits, self.targets.address(), counts.address()];
+        self.launch("tally", self.rows, &at)?;
+        let counts = counts.list()?;
+        let counts = counts.chunks_exact(2).zip(range[0]..).flat_map(|(counts, margin)| {
+            let count = move |target: u32, rows: u32| MarginCount { margin, target, rows: rows.into() };
+            [count(0, counts[0]), count(1, counts[1])]
+        });
+        Ok(Some(counts.filter(|count| count.rows > 0).collect()))
+    }
+}
+
+/// Words of a table of so many inputs.
+pub(crate) fn table_words(arity: usize) -> usize {
+    (1usize << arity).div_ceil(64)
+}

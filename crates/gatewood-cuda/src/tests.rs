@@ -1,0 +1,153 @@
+//! A device learns the grove of the processor: on a GPU where there is one, and by its stand-in.
+
+use std::sync::{Arc, OnceLock};
+
+use gatewood::bits::BitMatrix;
+use gatewood::circuit::Span;
+use gatewood::learn::device::Device;
+use gatewood::learn::objective::ValueLoss;
+use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove, fit_grove_for};
+use gatewood::random::{Purpose, Stream};
+
+use crate::CudaDevice;
+use crate::driver::CudaBackend;
+use crate::host::HostBackend;
+
+/// The devices there are: said out loud, since most machines have not all of them.
+fn devices() -> &'static [Arc<CudaDevice>] {
+    static DEVICES: OnceLock<Vec<Arc<CudaDevice>>> = OnceLock::new();
+    DEVICES.get_or_init(|| {
+        let mut devices = Vec::new();
+        match HostBackend::new() {
+            Some(host) => devices.push(Arc::new(CudaDevice(Arc::new(host)))),
+            None => eprintln!("NOT RUN: kernels on the processor, since there is no C++ compiler"),
+        }
+        match CudaBackend::open(0) {
+            Ok(gpu) => devices.push(Arc::new(CudaDevice(Arc::new(gpu)))),
+            Err(error) => eprintln!("NOT RUN: kernels on a GPU ({error})"),
+        }
+        devices
+    })
+}
+
+/// Rows of random bits; the class hangs on three of them, with noise.
+fn rows(count: usize, columns: usize, classes: u32, seed: u64) -> (BitMatrix, Vec<u32>) {
+    let mut stream = Stream::new(seed, Purpose::Generate, 0);
+    let bits: Vec<bool> = (0..count * columns).map(|_| stream.below(2) == 1).collect();
+    let mut label = |row: &[bool]| {
+        let class = u32::from(row[0] ^ row[1]) + u32::from(row[2]);
+        if stream.below(8) == 0 { stream.below(classes) } else { class % classes }
+    };
+    let labels = bits.chunks(columns).map(&mut label).collect();
+    (BitMatrix::from_bools(columns, &bits).unwrap(), labels)
+}
+
+fn settings(arity: usize, root: usize, depth: usize) -> GroveSettings {
+    GroveSettings {
+        arity: Some(arity),
+        root_arity: Some(root),
+        depth: Some(depth),
+        climb: Some(30),
+        rounds: Some(4),
+        sample_rows: Some(300),
+        learning_rate: Some(0.3),
+        cv_folds: Some(0),
+        seed: 7,
+        threads: 2,
+        ..GroveSettings::default()
+    }
+}
+
+/// Both learn the same grove, with the same losses on the way.
+fn agree(task: &GroveTask<'_>, settings: &GroveSettings, what: &str) {
+    let expected = fit_grove(task, settings, &Silent).unwrap();
+    for device in devices() {
+        let mut task = task.clone();
+        task.device = Some(&**device);
+        let found = fit_grove(&task, settings, &Silent).unwrap();
+        assert_eq!(found.grove, expected.grove, "{what} on {}", device.name());
+        assert_eq!(found.curve, expected.curve, "{what} on {}", device.name());
+    }
+}
+
+#[test]
+fn two_classes_of_every_shape() {
+    for (number, (arity, root, depth)) in
+        [(2, 3, 1), (4, 3, 2), (1, 1, 3), (3, 2, 3), (5, 2, 2), (6, 2, 2), (2, 8, 2), (3, 12, 2), (7, 1, 2)]
+            .into_iter()
+            .enumerate()
+    {
+        let (bits, labels) = rows(300 + 700 * (number % 2), 20 + 60 * (number % 3), 2, number as u64);
+        let task = GroveTask::new(Examples { bits: bits.view(), targets: &labels, weights: None }, 2);
+        agree(&task, &settings(arity, root, depth), &format!("arity {arity}, root {root}, depth {depth}"));
+    }
+}
+
+#[test]
+fn settings_of_every_kind() {
+    let (bits, labels) = rows(700, 70, 2, 3);
+    let examples = Examples { bits: bits.view(), targets: &labels, weights: None };
+    let task = GroveTask::new(examples, 2);
+    let base = settings(3, 3, 2);
+    agree(&task, &GroveSettings { trees_per_round: Some(3), ..base.clone() }, "trees side by side");
+    agree(&task, &GroveSettings { sampling_power: Some(1.5), ..base.clone() }, "a sampling power");
+    agree(&task, &GroveSettings { honest_fraction: Some(0.3), ..base.clone() }, "honest rows");
+    agree(&task, &GroveSettings { candidates: Some(5), ..base.clone() }, "candidates");
+    agree(&task, &GroveSettings { arity: Some(5), candidates: Some(3), ..base.clone() }, "candidates of 5");
+    agree(&task, &GroveSettings { cv_folds: Some(2), ..base.clone() }, "folds");
+    agree(
+        &task,
+        &GroveSettings { validation_fraction: Some(0.2), rounds: Some(12), ..base.clone() },
+        "held out",
+    );
+    agree(&task, &GroveSettings { max_gates: Some(12), rounds: Some(8), ..base.clone() }, "pruning");
+    agree(&task, &GroveSettings { class_weights: vec![1.0, 3.0], ..base.clone() }, "weights of classes");
+    let weights: Vec<f64> = (0..labels.len()).map(|row| [0.0, 0.5, 1.0, 3.0][row % 4]).collect();
+    let weighted = GroveTask::new(Examples { weights: Some(&weights), ..examples }, 2);
+    agree(&weighted, &base, "weights of rows");
+    let (held_bits, held_labels) = rows(100, 70, 2, 4);
+    let mut held = task.clone();
+    held.validation = Some(Examples { bits: held_bits.view(), targets: &held_labels, weights: None });
+    agree(&held, &GroveSettings { early_stopping_rounds: Some(3), ..base.clone() }, "validation rows");
+    let mut wide = task.clone();
+    wide.spans = vec![Span::any(vec![0, 1]).unwrap(), Span::all(vec![0, 1, 2]).unwrap()];
+    agree(&wide, &base, "spans");
+    let start = fit_grove(&task, &base, &Silent).unwrap().grove;
+    let mut more = task.clone();
+    more.start = Some(&start);
+    agree(&more, &base, "a grove that is continued");
+}
+
+#[test]
+fn many_classes() {
+    let (bits, labels) = rows(600, 40, 4, 5);
+    let task = GroveTask::new(Examples { bits: bits.view(), targets: &labels, weights: None }, 4);
+    agree(&task, &settings(3, 3, 2), "a tree for each class");
+    agree(&task, &GroveSettings { shared_trees: Some(true), ..settings(3, 3, 2) }, "shared trees");
+    agree(&task, &GroveSettings { honest_fraction: Some(0.3), ..settings(3, 3, 2) }, "honest rows");
+    agree(&task, &GroveSettings { cv_folds: Some(1), ..settings(3, 3, 2) }, "a fold");
+}
+
+#[test]
+fn values_of_every_loss() {
+    let (bits, classes) = rows(500, 40, 5, 6);
+    let mut stream = Stream::new(6, Purpose::Generate, 2);
+    let values: Vec<f64> =
+        classes.iter().map(|&class| f64::from(class) * 30.0 + 7.0 * stream.unit() + 0.1).collect();
+    for loss in ["squared", "huber", "absolute", "poisson", "quantile:0.1,0.5,0.9"] {
+        let kind: ValueLoss = loss.parse().unwrap();
+        let scale = kind.scale_of(&values, false).unwrap();
+        let targets: Vec<u32> = values.iter().map(|&value| scale.target(value)).collect();
+        let task = GroveTask::new(Examples { bits: bits.view(), targets: &targets, weights: None }, 0);
+        let make = |unit| kind.objective(scale, unit);
+        let settings = GroveSettings { vote_bits: Some(12), ..settings(3, 3, 2) };
+        let expected = fit_grove_for(&make, &task, &settings, &Silent).unwrap();
+        for device in devices() {
+            let mut task = task.clone();
+            task.device = Some(&**device);
+            let found = fit_grove_for(&make, &task, &settings, &Silent).unwrap();
+            assert_eq!(found.grove, expected.grove, "{loss} on {}", device.name());
+            assert_eq!(found.curve, expected.curve, "{loss} on {}", device.name());
+        }
+    }
+}
