@@ -57,9 +57,13 @@ export class Engine {
   }
 }
 
+/** The bytes of a text in Base64. */
+export function decoded(text) {
+  return Uint8Array.from(atob(text.trim()), letter => letter.charCodeAt(0));
+}
+
 /** The bytes of a text in Base64, unpacked. */
 export async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text.trim()), letter => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([decoded(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -2,9 +2,10 @@
 
 import { fill, h, named, percent, tabs, whole } from "../../crates/gatewood/src/export/explorer/page/dom.js";
 import { explore } from "../../crates/gatewood/src/export/explorer/page/explorer.js";
-import { Engine, unpacked } from "./engine.js";
+import { Engine, decoded, unpacked } from "./engine.js";
 import { pointsView } from "./points.js";
 import { curveView } from "./curve.js";
+import { droppedFiles, readImages } from "./images.js";
 
 /** What can be set: [name, words, least, most, step, usual]. Nothing is handed on where it is at its usual value. */
 const SETTINGS = [
@@ -37,8 +38,8 @@ export function playground(element, engine) {
   const downloads = h("div", { class: "tools left" }, [["model", ".gw"], ["c", "C"], ["verilog", "Verilog"]].map(([format, name]) =>
     h("button", { type: "button", class: "button", "data-test": `save-${format}`, onclick: () => download(format) }, name)));
   const panel = h("div", {});
-  const drop = fileView(async (name, bytes, label) => {
-    await load({ ask: "load", file: name, label: label || undefined, holdout: 0.2 }, bytes);
+  const drop = fileView(async (name, bytes, rest) => {
+    await load({ ask: "load", file: name, holdout: 0.2, ...rest }, bytes);
     learn();
   });
   const sets = {
@@ -78,7 +79,8 @@ export function playground(element, engine) {
       await load({ ask: "load", file: "points.csv", label: "class" }, new TextEncoder().encode(points.csv()));
     } else if (!loaded) {
       if (source === "file") throw new Error("Drop a file first.");
-      await load({ ask: "load", set: source === "cubes" ? `cubes:noise=${noise},train=1000,test=1000` : source });
+      if (source === "mnist35") await load({ ask: "load", set: source }, decoded(document.getElementById("digits").textContent));
+      else await load({ ask: "load", set: `cubes:noise=${noise},train=1000,test=1000` });
     }
   }
 
@@ -261,25 +263,33 @@ function settingsView(changed) {
 /** A place to drop a file. */
 function fileView(take) {
   const label = h("input", { type: "text", "aria-label": "Column of the label", placeholder: "label column: found by its name, else the last" });
-  const words = h("p", {}, "Drop a CSV here (or images as IDX, NumPy, Arrow; also .gz). It stays in this page.");
-  const read = async file => {
-    fill(words, "Reading ", named(file.name, 60), "…");
-    const bytes = new Uint8Array(await file.arrayBuffer());
-    fill(words, named(file.name, 60), `: ${whole(bytes.length / 1000)} kB. A fifth of the rows is put aside for testing.`);
+  const words = h("p", {}, "Drop a CSV here (or NumPy, IDX; also .gz), or a folder of images that has a folder for each class. It stays in this page.");
+  const read = async files => {
+    const name = files.length === 1 ? files[0].file.name : `${files.length} files`;
+    fill(words, "Reading ", named(name, 60), "…");
     try {
-      await take(file.name, bytes, label.value.trim());
+      const images = files.filter(({ file }) => /\.(png|jpe?g)$/i.test(file.name));
+      const [{ bytes, ...rest }, source] = images.length > 0 ? [await readImages(images), images[0].path.split("/")[0]]
+        : [{ bytes: new Uint8Array(await files[0].file.arrayBuffer()), label: label.value.trim() || undefined }, files[0].file.name];
+      fill(words, named(name, 60), `: ${whole(bytes.length / 1000)} kB. A fifth of the rows is put aside for testing.`);
+      await take(source, bytes, rest);
     } catch (error) {
       fill(words, named(error.message, 300));
     }
   };
-  const input = h("input", { type: "file", "aria-label": "Choose a file", onchange: () => { if (input.files[0]) read(input.files[0]); } });
+  const chosen = input => [...input.files].map(file => ({ file, path: file.webkitRelativePath || file.name }));
+  const input = h("input", { type: "file", "aria-label": "Choose a file", onchange: () => { if (input.files[0]) read(chosen(input)); } });
+  const folder = h("input", { type: "file", webkitdirectory: "", "aria-label": "Choose a folder of images", onchange: () => { if (folder.files[0]) read(chosen(folder)); } });
   const element = h("div", { class: "stack drop", ondragover: event => { event.preventDefault(); element.classList.add("over"); },
     ondragleave: () => element.classList.remove("over"),
-    ondrop: event => {
+    ondrop: async event => {
       event.preventDefault();
       element.classList.remove("over");
-      if (event.dataTransfer.files[0]) read(event.dataTransfer.files[0]);
-    } }, words, input, h("label", { class: "stack tight" }, h("span", { class: "note" }, "Label"), label));
+      const files = await droppedFiles(event.dataTransfer);
+      if (files[0]) read(files);
+    } }, words, h("label", { class: "stack tight" }, h("span", { class: "note" }, "File"), input),
+    h("label", { class: "stack tight" }, h("span", { class: "note" }, "Folder of images"), folder),
+    h("label", { class: "stack tight" }, h("span", { class: "note" }, "Label"), label));
   return { element };
 }
 

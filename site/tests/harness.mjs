@@ -23,10 +23,11 @@ let [passed, failed] = [0, 0];
 
 /** One check, named. */
 export async function check(name, run) {
+  const started = performance.now();
   try {
     const said = await run();
     passed++;
-    console.log(`ok ${name}${said ? `: ${said}` : ""}`);
+    console.log(`ok ${name}${said ? `: ${said}` : ""} [${Math.round(performance.now() - started)} ms]`);
   } catch (error) {
     failed++;
     console.log(`FAILED ${name}: ${String(error.message ?? error).split("\n").slice(0, 6).join(" | ")}`);

@@ -1,8 +1,8 @@
 // The playground in a real browser: it learns what the command learns, and asks for nothing.
 
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { check, ensure, equal, file, finish, gatewood, open } from "./harness.mjs";
-import { csv, hostileTable, mixedTable } from "./tables.mjs";
+import { csv, hostileTable, mixedTable, numbers, png } from "./tables.mjs";
 
 copyFileSync(process.env.GATEWOOD_PLAYGROUND, file("playground.html"));
 
@@ -104,6 +104,26 @@ await check("a broken file is said to be one", async () => {
   writeFileSync(file("broken.csv"), "a,b\n1,2\n3\n");
   await page.setInputFiles("input[type=file]", file("broken.csv"));
   await page.waitForFunction(() => /line 3|fields|columns/.test(document.querySelector(".drop").textContent));
+});
+
+await check("a folder of images is learned as the command learns it", async () => {
+  const next = numbers(3);
+  for (let image = 0; image < 240; image++) {
+    const kind = image % 2 === 0 ? "lines" : "bars";
+    const at = Math.floor(next() * 9);
+    const pixels = Array.from({ length: 144 }, (_, pixel) => {
+      const isInked = (kind === "lines" ? Math.floor(pixel / 12) : pixel % 12) === at + Math.floor(next() * 2);
+      return isInked ? 180 + Math.floor(next() * 70) : Math.floor(next() * 90);
+    });
+    mkdirSync(file(`shapes/${kind}`), { recursive: true });
+    writeFileSync(file(`shapes/${kind}/${String(image).padStart(3, "0")}.png`), png(12, 12, pixels));
+  }
+  gatewood("train", "shapes", "--holdout", "0.2", "-o", "shapes.gw", "--quiet");
+  await page.setInputFiles("input[webkitdirectory]", file("shapes"));
+  await page.waitForFunction(() => document.querySelector("[data-test=status]").textContent.startsWith("Learning"));
+  const figures = await learned(page);
+  ensure((await model(page)).equals(readFileSync(file("shapes.gw"))), "the models differ");
+  return `test error ${(100 * figures.test).toFixed(2)} %, the same bytes`;
 });
 
 await check("hostile names are text here too", async () => {

@@ -1,4 +1,6 @@
-// Tables for the browser tests, made from a seed.
+// Tables and images for the browser tests, made from a seed.
+
+import { deflateSync } from "node:zlib";
 
 /** Numbers from a seed, from 0 to 1. */
 export function numbers(seed) {
@@ -11,6 +13,34 @@ export function numbers(seed) {
     state >>>= 0;
     return state / 2 ** 32;
   };
+}
+
+/** A grey PNG. */
+export function png(width, height, pixels) {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+    const [size, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    size.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([size, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = 8;
+  // Every line begins with the number of its filter: none.
+  const lines = Array.from({ length: height }, (_, line) => [0, ...pixels.slice(line * width, (line + 1) * width)]);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(Buffer.from(lines.flat()))), chunk("IEND", Buffer.alloc(0))]);
+}
+
+function crc32(bytes) {
+  let sum = ~0;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit++) sum = sum >>> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+  }
+  return ~sum >>> 0;
 }
 
 /** Rows as CSV, the first with the names. */

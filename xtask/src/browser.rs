@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::log::Log;
 use crate::report::{Outcome, Step};
 use crate::wasm::{Compiler, NO_COMPILER};
-use crate::{profile_folder, root, site, target};
+use crate::{cargo, profile_folder, root, site, target};
 
 /// The browsers that may be installed.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -18,7 +18,7 @@ pub fn steps() -> Vec<Step> {
     vec![
         Step::new("browser: packages", packages),
         Step::new("browser: explorer", explorer).after(&["build", "browser: packages"]),
-        Step::new("browser: playground", playground).after(&["build", "browser: packages"]).builds(),
+        Step::new("browser: playground", playground).after(&["build", "browser: packages", "playground"]),
     ]
 }
 
@@ -67,11 +67,22 @@ fn packages(log: &Log) -> Result<Outcome> {
     Ok(Outcome::passed())
 }
 
+/// `cargo xtask pages FOLDER`: the pages of large models, from data sets in a folder.
+pub fn pages(data: &str) -> Result<bool> {
+    let log = Log::shown();
+    packages(&log)?;
+    if !cargo(&["build", "--release", "--quiet", "-p", "gatewood-cli"])? {
+        return Ok(false);
+    }
+    let mut node = node("large.mjs", &target().join("browser/large"))?;
+    node.env("GATEWOOD_COMMAND", target().join("release/gatewood")).env("GATEWOOD_DATA", data);
+    Ok(counted(&log, &mut node)?.failed.is_empty())
+}
+
 fn explorer(log: &Log) -> Result<Outcome> {
     run(log, "explorer.mjs", &target().join("browser"))
 }
 
-/// Builds the playground and tests it.
 fn playground(log: &Log) -> Result<Outcome> {
     if let Some(why) = missing() {
         return Ok(Outcome::not_run(why));
@@ -79,27 +90,33 @@ fn playground(log: &Log) -> Result<Outcome> {
     if Compiler::find().is_none() {
         return Ok(Outcome::not_run(NO_COMPILER));
     }
-    site::build(log)?;
     run(log, "playground.mjs", &target().join("browser/playground"))
 }
 
-/// Runs a file of tests: each line that starts with "ok" or "FAILED" is a check of its own.
+/// Runs a file of tests.
 fn run(log: &Log, tests: &str, results: &Path) -> Result<Outcome> {
-    let Some(browser) = browser() else {
-        return Ok(Outcome::not_run("the browser tests need Chromium, which is not installed"));
-    };
     if let Some(why) = missing() {
         return Ok(Outcome::not_run(why));
     }
-    let mut outcome = Outcome::default();
+    counted(log, &mut node(tests, results)?)
+}
+
+/// Node with a file of tests.
+fn node(tests: &str, results: &Path) -> Result<Command> {
     let mut node = Command::new("node");
     node.arg(root().join("site/tests").join(tests))
         .env("GATEWOOD_PLAYWRIGHT", folder().join("node_modules/playwright-core"))
-        .env("GATEWOOD_CHROMIUM", browser)
+        .env("GATEWOOD_CHROMIUM", browser().context("Chromium is not installed")?)
         .env("GATEWOOD_COMMAND", profile_folder().join("gatewood"))
         .env("GATEWOOD_PLAYGROUND", site::page())
         .env("GATEWOOD_BROWSER_FOLDER", results);
-    let status = log.run_lines(&mut node, &mut |line| {
+    Ok(node)
+}
+
+/// Runs a command: each line that it prints and that starts with "ok" or "FAILED" is a check of its own.
+pub(crate) fn counted(log: &Log, node: &mut Command) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let status = log.run_lines(node, &mut |line| {
         if let Some(check) = line.strip_prefix("ok ") {
             outcome.passed += 1;
             if check.contains("answers at once") || check.contains("as the command learns them") {
@@ -110,10 +127,10 @@ fn run(log: &Log, tests: &str, results: &Path) -> Result<Outcome> {
         }
     })?;
     if outcome.passed == 0 && outcome.failed.is_empty() {
-        bail!("the browser tests ended with {status} before the first check");
+        bail!("the tests ended with {status} before the first check");
     }
     if !status.success() && outcome.failed.is_empty() {
-        bail!("the browser tests ended with {status}");
+        bail!("the tests ended with {status}");
     }
     Ok(outcome)
 }

@@ -41,6 +41,7 @@ const USAGE: &str =
        cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
        cargo xtask book           build the book; gets mdBook first where it is not installed (four minutes of a core)
        cargo xtask site           build the playground: one HTML file with the library for WebAssembly in it
+       cargo xtask pages FOLDER   test the pages of large models, learned from the data sets in a folder
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
@@ -81,7 +82,8 @@ fn run(arguments: &[String]) -> Result<bool> {
         }
         ["docs", words @ ..] => docs::fill(words),
         ["book"] => docs::build(),
-        ["site"] => site::build(&log::Log::shown()).map(|()| true),
+        ["pages", data] => browser::pages(data),
+        ["site"] => site::build(&log::Log::shown()).map(|_| true),
         ["man", folder] => man(Path::new(folder)),
         _ => bail!("{USAGE}"),
     }
@@ -122,6 +124,7 @@ fn steps() -> Vec<Step> {
         rust::steps(),
         python::steps(),
         hardware::steps(),
+        site::steps(),
         browser::steps(),
         docs::steps(),
         compare::steps(),

@@ -43,9 +43,14 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Without debug information of what the workspace depends on: nobody steps through it here, and it takes a good part of
-/// the time to compile and to link.
-pub const LEAN: [&str; 2] = ["--config", "profile.dev.package.\"*\".debug=false"];
+/// Without debug information of the library and of what the workspace depends on: nobody steps through it here, and it
+/// takes a good part of the time to compile and to link.
+pub const LEAN: [&str; 4] = [
+    "--config",
+    "profile.dev.package.\"*\".debug=false",
+    "--config",
+    "profile.dev.package.gatewood.debug=false",
+];
 
 /// A command that is one check.
 fn cargo(log: &Log, arguments: &[&str]) -> Result<Outcome> {

@@ -1,32 +1,49 @@
 //! `cargo xtask site`: the playground as one file, with the library for WebAssembly in it.
 
-use std::io::Write;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use crate::log::Log;
-use crate::wasm::Compiler;
+use crate::report::{Outcome, Step};
+use crate::wasm::{Compiler, NO_COMPILER};
 use crate::{root, target};
 
 /// The modules of the explorer, then those of the playground, in the order in which they use each other.
 const EXPLORER: [&str; 11] =
     ["dom", "encode", "circuit", "explain", "state", "answer", "table", "image", "rows", "grove", "explorer"];
-const PLAYGROUND: [&str; 5] = ["engine", "points", "curve", "playground", "start"];
+const PLAYGROUND: [&str; 6] = ["engine", "points", "curve", "images", "playground", "start"];
 
-/// The most bytes of the library, packed; a third of a million are the digits that ship with it.
-const MOST_BYTES: usize = 1_400_000;
+/// The most bytes of the library, packed.
+const MOST_BYTES: usize = 600_000;
+
+/// The step that builds it: in a folder of its own, so that other builds can run beside it.
+pub fn steps() -> Vec<Step> {
+    vec![Step::new("playground", |log| {
+        if Compiler::find().is_none() {
+            return Ok(Outcome::not_run(NO_COMPILER));
+        }
+        let figures = build(log)?;
+        Ok(Outcome { figures: vec![figures], ..Outcome::passed() })
+    })]
+}
 
 /// Where the playground is written to.
 pub fn page() -> PathBuf {
     target().join("site/playground.html")
 }
 
-/// Builds the playground.
-pub fn build(log: &Log) -> Result<()> {
+/// The library for WebAssembly.
+pub fn library_file() -> PathBuf {
+    target().join("wasm/wasm32-unknown-unknown/release/gatewood_wasm.wasm")
+}
+
+/// Builds the playground; says how large its library is.
+pub fn build(log: &Log) -> Result<String> {
     let Some(compiler) = Compiler::find() else {
-        bail!("{}", crate::wasm::NO_COMPILER);
+        bail!("{NO_COMPILER}");
     };
     let library = library(log, &compiler)?;
     let packed = packed(&library)?;
@@ -40,32 +57,29 @@ pub fn build(log: &Log) -> Result<()> {
     let html = html(&packed)?;
     std::fs::write(&page, &html)?;
     log.say(&format!("wrote {} ({} bytes)", page.display(), html.len()));
-    Ok(())
+    Ok(figures)
 }
 
 /// The library for WebAssembly: small, fast, with SIMD.
 fn library(log: &Log, compiler: &Compiler) -> Result<Vec<u8>> {
-    let mut command = compiler.cargo("build", "-C target-feature=+simd128");
+    let mut command = compiler.cargo("build", compiler.small());
     command.args(["--release", "--package", "gatewood-wasm", "--lib"]).current_dir(root());
-    for (name, value) in [
-        ("OPT_LEVEL", "s"),
-        ("PANIC", "abort"),
-        ("LTO", "fat"),
-        ("CODEGEN_UNITS", "1"),
-        ("DEBUG", "false"),
-        ("STRIP", "symbols"),
-    ] {
+    for (name, value) in
+        [("OPT_LEVEL", "z"), ("LTO", "fat"), ("CODEGEN_UNITS", "1"), ("DEBUG", "false"), ("STRIP", "symbols")]
+    {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }
     log.must(&mut command)?;
-    let file = target().join("wasm/wasm32-unknown-unknown/release/gatewood_wasm.wasm");
+    let file = library_file();
     std::fs::read(&file).with_context(|| format!("{} cannot be read", file.display()))
 }
 
 fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    packer.write_all(bytes)?;
-    Ok(packer.finish()?)
+    let mut packed = Vec::new();
+    let options =
+        zopfli::Options { iteration_count: NonZero::<u64>::MIN.saturating_add(4), ..Default::default() };
+    zopfli::compress(options, zopfli::Format::Gzip, bytes, &mut packed)?;
+    Ok(packed)
 }
 
 /// The page: it may run its own script and start the library, and ask for nothing.
@@ -84,6 +98,8 @@ fn html(library: &[u8]) -> Result<String> {
         }
     }
     let style = read(explorer.join("explorer.css"))? + &read(playground.join("playground.css"))?;
+    let digits = root().join("crates/gatewood-data/assets/mnist35.bin");
+    let digits = std::fs::read(&digits).with_context(|| format!("{} cannot be read", digits.display()))?;
     let worker = read(playground.join("worker.js"))?;
     let digest = |text: &str| base64(&Sha256::digest(text.as_bytes()));
     let policy = format!(
@@ -102,8 +118,10 @@ fn html(library: &[u8]) -> Result<String> {
          <noscript>This page needs JavaScript and WebAssembly. It asks for nothing from anywhere.</noscript>\n\
          <script type=\"text/plain\" id=\"worker\">{worker}</script>\n\
          <script type=\"text/plain\" id=\"library\">{}</script>\n\
+         <script type=\"text/plain\" id=\"digits\">{}</script>\n\
          <script type=\"module\">{script}</script>\n</body>\n</html>\n",
-        base64(library)
+        base64(library),
+        base64(&digits)
     ))
 }
 

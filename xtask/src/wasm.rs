@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::log::Log;
 use crate::report::{Outcome, Step};
 use crate::rust::LEAN;
-use crate::{profile_folder, root, target};
+use crate::{browser, profile_folder, root, site, target};
 
 /// Features that must do by themselves; the whole is what all other steps build.
 const ALONE: [&str; 5] = ["", "train", "explain", "prove", "export"];
@@ -21,7 +21,10 @@ pub(crate) const NO_COMPILER: &str = "there is no compiler for wasm32: `rustup t
 
 /// The checks.
 pub fn steps() -> Vec<Step> {
-    vec![Step::new("features", features).builds(), Step::new("wasm32", same_model).builds()]
+    vec![
+        Step::new("features", features).builds(),
+        Step::new("wasm32", same_model).after(&["build", "playground"]),
+    ]
 }
 
 fn cargo() -> Command {
@@ -48,63 +51,23 @@ fn features(log: &Log) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// Learns the models of the example `same_model` here and in WebAssembly, where there are a compiler and Node for it.
+/// Learns models of every kind with the playground's library, in Node, and with the command: their files are the same.
 fn same_model(log: &Log) -> Result<Outcome> {
-    let Some(compiler) = Compiler::find() else {
+    if Compiler::find().is_none() {
         return Ok(Outcome::not_run(NO_COMPILER));
-    };
-    let example = root().join("crates/gatewood/examples/same_model.rs");
-    let mut command = cargo();
-    log.must(command.arg("build").args(LEAN).args(["--workspace", "--example", "same_model"]))?;
-    let output = Command::new(profile_folder().join("examples/same_model")).output()?;
-    anyhow::ensure!(output.status.success(), "the example same_model ended with {}", output.status);
-    let sums = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    // A package of its own: the tests' dependencies do not compile for WebAssembly.
-    let folder = target().join("checks/wasm");
-    std::fs::create_dir_all(folder.join("src"))?;
-    std::fs::copy(&example, folder.join("src/main.rs"))?;
-    std::fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    std::fs::write(folder.join("Cargo.toml"), manifest())?;
-    let mut outcome = Outcome::default();
-    for (what, features) in [("check", "parallel"), ("build", "")] {
-        let mut command = compiler.cargo(what, "");
-        command.args(["--features", features]).current_dir(&folder).env("GATEWOOD_EXPECTED", &sums);
-        match log.run(&mut command)?.success() {
-            true => outcome.passed += 1,
-            false => outcome.failed.push(format!("cargo {what} for {TARGET} with \"{features}\" failed")),
-        }
     }
-    if outcome.failed.is_empty() {
-        run(log, &target().join("wasm").join(TARGET).join("debug/same-model.wasm"), &mut outcome)?;
-    }
-    Ok(outcome)
-}
-
-/// Runs a program that panics where its models are not those expected.
-fn run(log: &Log, program: &Path, outcome: &mut Outcome) -> Result<()> {
     if !Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        outcome.not_run.push("there is no node: the models learned in WebAssembly were not compared".into());
-        return Ok(());
+        let why = "there is no node: the models learned in WebAssembly were not compared";
+        return Ok(Outcome::not_run(why));
     }
-    let script = "const bytes = require('fs').readFileSync(process.argv[1]); \
-                  WebAssembly.instantiate(bytes, {}).then(({ instance }) => { \
-                  if (instance.exports.main(0, 0) !== 0) process.exit(1); });";
-    match log.run(Command::new("node").args(["-e", script]).arg(program))?.success() {
-        true => outcome.passed += 1,
-        false => outcome.failed.push("WebAssembly learns other models than this machine".into()),
-    }
-    Ok(())
-}
-
-fn manifest() -> String {
-    format!(
-        "[package]\nname = \"same-model\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [features]\nparallel = [\"gatewood/parallel\"]\n\n\
-         [dependencies.gatewood]\npath = {:?}\ndefault-features = false\n\
-         features = [\"train\", \"explain\", \"export\", \"prove\"]\n\n\
-         [profile.dev]\nopt-level = 1\ndebug = false\npanic = \"abort\"\n",
-        root().join("crates/gatewood")
-    )
+    let folder = target().join("checks/wasm");
+    std::fs::create_dir_all(&folder)?;
+    let mut node = Command::new("node");
+    node.arg(root().join("site/tests/same_model.mjs"))
+        .env("GATEWOOD_LIBRARY", site::library_file())
+        .env("GATEWOOD_COMMAND", profile_folder().join("gatewood"))
+        .env("GATEWOOD_FOLDER", &folder);
+    browser::counted(log, &mut node)
 }
 
 /// What compiles for WebAssembly.
@@ -127,6 +90,17 @@ impl Compiler {
         (parts.iter().all(|part| Path::new(part).exists()) && is_new_enough().is_ok()).then_some(Self::Debian)
     }
 
+    /// Flags for a small library with SIMD. One that panics stops without a word where the standard library is compiled
+    /// along, which takes a fifth off.
+    pub(crate) fn small(&self) -> &'static str {
+        match self {
+            Self::Same => "-C target-feature=+simd128 -C panic=abort",
+            Self::Debian => {
+                "-C target-feature=+simd128 -C panic=immediate-abort -Z unstable-options -Z location-detail=none"
+            }
+        }
+    }
+
     /// Cargo with more flags for the compiler.
     pub(crate) fn cargo(&self, what: &str, flags: &str) -> Command {
         let mut command = match self {
@@ -138,6 +112,7 @@ impl Compiler {
             Self::Debian => {
                 let mut command = Command::new("/usr/bin/cargo");
                 command.args([what, "--target", TARGET, "-Zbuild-std=std,panic_abort"]);
+                command.arg("-Zbuild-std-features=optimize_for_size");
                 command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
                 command.env("RUSTFLAGS", format!("-C linker=wasm-ld {flags}")).env_remove("RUSTUP_TOOLCHAIN");
                 command

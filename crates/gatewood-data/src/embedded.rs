@@ -7,14 +7,15 @@ use gatewood::Result;
 use gatewood::bits::BitMatrix;
 
 /// Made by `cargo xtask make-mnist35`: zlib over two counts, the labels (1 for a 5) and the rows, 98 bytes each.
-static MNIST35: &[u8] = include_bytes!("../assets/mnist35.bin");
+#[cfg(feature = "digits")]
+pub(crate) static MNIST35: &[u8] = include_bytes!("../assets/mnist35.bin");
 
 /// Bits of a row.
 pub(crate) const PIXELS: usize = 28 * 28;
 
-/// The training and the test rows, each with the class of every row: 0 for a 3, 1 for a 5.
-pub(crate) fn mnist35() -> Result<[(BitMatrix, Vec<u32>); 2]> {
-    let mut reader = flate2::read::ZlibDecoder::new(MNIST35);
+/// The training and the test rows of that file, each with the class of every row: 0 for a 3, 1 for a 5.
+pub(crate) fn mnist35(packed: &[u8]) -> Result<[(BitMatrix, Vec<u32>); 2]> {
+    let mut reader = flate2::read::ZlibDecoder::new(packed);
     let counts = [(); 2].map(|()| read_array(&mut reader, "the embedded set"));
     let [train, test] = counts.map(|count| count.map(|bytes| u32::from_le_bytes(bytes) as usize));
     let (train, test) = (train?, test?);

@@ -22,8 +22,9 @@ mod split;
 pub use dataset::{Dataset, Split};
 pub use gatewood::encode::ImageShape;
 pub use load::{
-    LoadOptions, load, load_bytes, load_labelled, load_unlabelled, load_unlabelled_with, renumbered,
+    LoadOptions, load, load_bytes, load_images, load_labelled, load_unlabelled, load_unlabelled_with,
+    renumbered,
 };
-pub use sets::{Folders, load_made, load_named};
+pub use sets::{Folders, load_digits, load_made, load_named};
 pub use spec::{DataSpec, Source};
 pub use split::{Parts, folds, holdout};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::read::{
-    CIFAR_PIXELS, Cifar, Format, Opened, RawRows, ReadOptions, as_column, looks_like_pla, open, read_cifar,
-    read_folder, read_idx, read_opened, read_pla,
+    CIFAR_PIXELS, Cifar, Format, ImageFolder, Opened, RawRows, ReadOptions, as_column, looks_like_pla, open,
+    read_cifar, read_folder, read_idx, read_opened, read_pla,
 };
 use crate::spec::Options;
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
@@ -69,6 +69,14 @@ pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Dat
     let opened = Opened::of_bytes(name, bytes.to_vec())?;
     let rows = load_opened(opened, name, options.read.clone(), options.label.clone(), options, true)?;
     dataset_of(name, rows, options)
+}
+
+/// Images in memory, as those of a folder with this name.
+///
+/// # Errors
+/// When they have no classes, or the bytes are not those of so many images.
+pub fn load_images(name: &str, images: ImageFolder, options: &LoadOptions) -> Result<Dataset> {
+    dataset_of(name, rows_of_images(images)?, options)
 }
 
 /// Rows of a file as a set of training rows.
@@ -202,7 +210,7 @@ fn load_file(spec: &DataSpec, options: &LoadOptions, take_label: bool) -> Result
     if let Source::File(path) = &spec.source
         && path.is_dir()
     {
-        return image_folder(path);
+        return rows_of_images(read_folder(path)?);
     }
     // Opened once, whatever it is: a pipe cannot be read again.
     load_opened(Opened::new(source)?, source, read, own_label, options, take_label)
@@ -398,11 +406,10 @@ fn file_options(spec: &DataSpec, read: &mut ReadOptions) -> Result<Option<String
     Ok(label)
 }
 
-/// Images of a folder, with the names of their folders as labels.
-fn image_folder(path: &Path) -> Result<FileRows> {
-    let images = read_folder(path)?;
+/// Images, with the names of their folders as labels.
+fn rows_of_images(images: ImageFolder) -> Result<FileRows> {
     let table = Table::from_pixels(images.shape.columns(), images.bytes)?.with_names(images.shape.names())?;
-    let texts = |label: &u32| Some(images.classes[*label as usize].as_str());
+    let texts = |label: &u32| images.classes.get(*label as usize).map(String::as_str);
     let label = (!images.classes.is_empty())
         .then(|| ("folder".into(), Column::Text(Texts::from_rows(images.labels.iter().map(texts)))));
     Ok(FileRows { table, label, weights: None, image: Some(images.shape), note: None })

@@ -5,15 +5,16 @@ use gatewood::export::{ExplorerOptions, ExplorerRows, Format, ModelOptions, expl
 use gatewood::learn::Observer;
 use gatewood::model::{Circuit, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training, train};
 use gatewood::{Error, Result};
-use gatewood_data::{Dataset, LoadOptions, Split, holdout, load_bytes, load_made};
+use gatewood_data::read::ImageFolder;
+use gatewood_data::{Dataset, LoadOptions, Split, holdout, load_bytes, load_digits, load_images, load_made};
 use serde_json::{Value, json};
 
 use crate::message::{join, split};
 
 /// Rows and a model, and the questions about them. A question is a message whose object says what to do as `ask`:
 ///
-/// - `load`: takes rows, of the named set `set` or of the file named `file` whose bytes are those of the message; `holdout` puts a
-///   share of them aside for testing;
+/// - `load`: takes rows, of the named set `set` or of the file named `file` whose bytes are those of the message (for `mnist35` they
+///   are those of the set's file), or the `images` whose bytes they are; `holdout` puts a share of them aside for testing;
 /// - `learn`: learns a model with `settings`; with `go_on` from the one that is there;
 /// - `open`: takes the model file that the message holds;
 /// - `map`: what the model says over two columns of numbers, the probability of each class for `width` by `height` places;
@@ -76,6 +77,10 @@ impl Session {
         let options =
             LoadOptions { label: request["label"].as_str().map(str::to_owned), ..LoadOptions::default() };
         let mut data = match (request["set"].as_str(), request["file"].as_str()) {
+            (None, Some(name)) if request["images"].is_object() => {
+                load_images(name, images(&request["images"], bytes)?, &options)?
+            }
+            (Some("mnist35"), _) => load_digits(bytes)?,
             (Some(set), _) => {
                 let (name, rest) = set.split_once(':').unwrap_or((set, ""));
                 let parts = rest.split(',').filter_map(|part| part.split_once('='));
@@ -176,6 +181,23 @@ impl Session {
     fn suits(&self, image: ImageShape) -> bool {
         self.model.as_ref().is_some_and(|model| model.encoder().width() == image.columns())
     }
+}
+
+/// Images as a page reads them: their sizes and classes, and their bytes.
+fn images(told: &Value, bytes: &[u8]) -> Result<ImageFolder> {
+    let number = |name: &str| {
+        let number = told[name].as_u64().and_then(|number| u32::try_from(number).ok());
+        number.ok_or_else(|| Error::setting(format!("images have no {name}")))
+    };
+    let list = |name: &str| {
+        told[name].as_array().ok_or_else(|| Error::setting(format!("images have no list of {name}")))
+    };
+    let [width, height, channels] = [number("width")?, number("height")?, number("channels")?];
+    let classes =
+        list("classes")?.iter().map(|class| class.as_str().unwrap_or_default().to_owned()).collect();
+    let labels = list("labels")?.iter().map(|label| label.as_u64().unwrap_or(u64::MAX) as u32).collect();
+    let shape = ImageShape { width: width as usize, height: height as usize, channels: channels as usize };
+    Ok(ImageFolder { shape, classes, bytes: bytes.to_vec(), labels })
 }
 
 /// What there is to tell of a model that was just learned.

@@ -50,7 +50,7 @@ pub fn export(_: &Log) -> Result<Outcome> {
     write_digits(&folder.join("ten.csv"))?;
     let run = |arguments: &[&str]| capture(Command::new(&gatewood).args(arguments).current_dir(&folder));
     run(&["train", "mnist35", "--model", "tree", "--arity", "4", "--depth", "4", "-o", "tree.gw"])?;
-    run(&["train", "mnist35", "--patterns", "0", "--rounds", "10", "--arity", "4", "-o", "two.gw"])?;
+    run(&["train", "mnist35", "--patterns", "0", "--rounds", "3", "--arity", "4", "-o", "two.gw"])?;
     run(&["train", "ten.csv", "--rounds", "1", "--arity", "4", "-o", "ten.gw"])?;
     let mut outcome = Outcome::default();
     for name in MODELS {

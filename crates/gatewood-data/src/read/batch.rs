@@ -6,6 +6,7 @@ use gatewood::Error;
 use rayon::prelude::*;
 
 use super::column::{ColumnBuilder, Misfit};
+use super::csv::HAS_THREADS;
 use super::scan::Field;
 
 /// Rows whose fields go to one column before the next column is taken: the ends of all columns at once would not stay
@@ -57,7 +58,7 @@ impl Batch {
         let width = columns.len();
         // A few tasks a thread, as some columns take longer than others.
         let together = width.div_ceil(4 * threads).max(TASK.div_ceil(self.rows()));
-        if threads == 1 || together >= width {
+        if threads == 1 || together >= width || !HAS_THREADS {
             return self.append_from(0, width, columns);
         }
         let groups = columns.par_chunks_mut(together).enumerate();

@@ -77,7 +77,7 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     records.fill(&mut text, &mut batch);
     let columns = records.columns();
     // A text of one part is not worth the threads.
-    let pool = if text.ended || threads == 1 {
+    let pool = if text.ended || threads == 1 || !HAS_THREADS {
         None
     } else {
         // Without threads, where they are unavailable.
@@ -102,6 +102,9 @@ fn make_room(columns: &[ColumnBuilder], rows: usize) -> Result<()> {
     memory::check(columns.iter().map(|column| column.growth(rows)).sum())
 }
 
+/// Whether there may be threads: without them, what uses them is not compiled in.
+pub(super) const HAS_THREADS: bool = !cfg!(target_family = "wasm");
+
 /// A text on its way to columns.
 struct Reading<'a> {
     records: Records<'a>,
@@ -121,7 +124,7 @@ impl Reading<'_> {
             make_room(&self.columns, batch.rows())?;
             match &self.pool {
                 // The next part is taken apart while the columns take this one.
-                Some(pool) if fault.is_none() && !is_last => pool.in_place_scope(|scope| {
+                Some(pool) if HAS_THREADS && fault.is_none() && !is_last => pool.in_place_scope(|scope| {
                     scope.spawn(|_| odd = batch.append(&mut self.columns, pool.current_num_threads()));
                     self.records.fill(text, &mut next);
                 }),
@@ -149,13 +152,13 @@ impl Reading<'_> {
             let mut done = Ok(());
             let pieces_now = &mut pieces[..count];
             let following = match pool {
-                Some(pool) => pool.in_place_scope(|scope| {
+                Some(pool) if HAS_THREADS => pool.in_place_scope(|scope| {
                     scope.spawn(|_| {
                         done = append_pieces(records, columns, pieces_now, pool.current_num_threads());
                     });
                     text.take_pieces(&mut next)
                 }),
-                None => {
+                _ => {
                     done = append_pieces(records, columns, pieces_now, 1);
                     text.take_pieces(&mut next)
                 }
@@ -178,7 +181,7 @@ fn append_pieces(
 ) -> Result<()> {
     let looks: Vec<Look<'_>> = columns.iter().map(ColumnBuilder::look_up).collect();
     let delimiter = records.delimiter();
-    if threads == 1 {
+    if threads == 1 || !HAS_THREADS {
         pieces.iter_mut().for_each(|piece| piece.look_up(&looks, delimiter));
     } else {
         pieces.par_iter_mut().for_each(|piece| piece.look_up(&looks, delimiter));
@@ -231,7 +234,7 @@ fn append_regular(
         None
     };
     let place = |odd: &OddField| (odd.row, odd.column);
-    if threads == 1 {
+    if threads == 1 || !HAS_THREADS {
         return columns.iter_mut().enumerate().filter_map(append).min_by_key(place);
     }
     let together = TASK.div_ceil(rows.max(1));

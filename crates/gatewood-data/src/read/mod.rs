@@ -1,7 +1,9 @@
 //! Readers of the file formats rows come in.
 
 mod amat;
+#[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "arrow")]
 mod arrow_schema;
 mod batch;
 pub(crate) mod bytes;
@@ -9,6 +11,7 @@ mod cifar;
 mod column;
 mod csv;
 mod dictionary;
+#[cfg(feature = "arrow")]
 mod flatbuffer;
 mod folder;
 mod idx;

@@ -101,8 +101,16 @@ fn unpack_stream(stream: Box<dyn Read + Send>) -> Result<(Box<dyn BufRead + Send
     let unpacked: Box<dyn Read + Send> = match packing {
         Packing::Plain => return Ok((Box::new(stream), packing)),
         Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        #[cfg(feature = "packed")]
         Packing::Xz => Box::new(lzma_rust2::XzReader::new(stream, true)),
+        #[cfg(feature = "packed")]
         Packing::Zstandard => Box::new(Frames { stream: Some(stream), frame: None }),
+        #[cfg(not(feature = "packed"))]
+        _ => {
+            return Err(Error::file(
+                "the file is packed as xz or zstandard, which this program cannot unpack",
+            ));
+        }
     };
     Ok((Box::new(BufReader::with_capacity(BUFFER, Filling::new(Named(unpacked)))), packing))
 }
@@ -155,14 +163,17 @@ impl<R: Read> Read for Named<R> {
     }
 }
 
+#[cfg(feature = "packed")]
 type Frame<R> = ruzstd::decoding::StreamingDecoder<R, ruzstd::decoding::FrameDecoder>;
 
 /// All frames of a zstandard stream, one after the other.
+#[cfg(feature = "packed")]
 struct Frames<R: BufRead> {
     stream: Option<R>,
     frame: Option<Frame<R>>,
 }
 
+#[cfg(feature = "packed")]
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {

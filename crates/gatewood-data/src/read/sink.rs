@@ -58,6 +58,7 @@ impl Sink {
     }
 
     /// Appends a gap.
+    #[cfg(any(feature = "arrow", feature = "parquet"))]
     pub(crate) fn missing(&mut self) {
         match self {
             Self::F64(values) | Self::Date(values) => values.push(f64::NAN),

@@ -7,7 +7,7 @@ use gatewood::encode::{Column, Decimal, EncodeSettings, Encoder, Kind, Table, Tr
 use gatewood::{Error, Result};
 
 use super::bytes::read_whole;
-use super::{Opened, arrow, csv, libsvm, npy, npz};
+use super::{Opened, csv, libsvm, npy, npz};
 
 /// How a file of rows is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,6 +148,14 @@ fn parquet_table(bytes: Vec<u8>) -> Result<Table> {
     super::parquet::read_parquet(bytes::Bytes::from(bytes))
 }
 
+#[cfg(feature = "arrow")]
+use super::arrow::read_arrow as arrow_table;
+
+#[cfg(not(feature = "arrow"))]
+fn arrow_table(_: &mut dyn BufRead) -> Result<Table> {
+    Err(Error::file("this is an Arrow file, and Arrow was left out when this program was built"))
+}
+
 #[cfg(not(feature = "parquet"))]
 fn parquet_table(_: Vec<u8>) -> Result<Table> {
     Err(Error::file("this is a Parquet file, and Parquet was left out when this program was built"))
@@ -171,7 +179,7 @@ pub fn read_rows_from(reader: &mut dyn BufRead, name: &str, options: &ReadOption
         Format::Libsvm => libsvm::read_libsvm(reader, options),
         Format::Npy => Ok(RawRows::without_label(npy::read_npy(&mut { reader }, true)?.into_table()?)),
         Format::Npz => npz::read_npz(reader, options),
-        Format::Arrow => arrow::read_arrow(reader).map(RawRows::without_label),
+        Format::Arrow => arrow_table(reader).map(RawRows::without_label),
         Format::Parquet => {
             let mut bytes = Vec::new();
             read_whole(&mut { reader }, &mut bytes)?;

@@ -10,9 +10,23 @@ use gatewood::bits::BitMatrix;
 use gatewood::encode::{Augment, EncodeSettings, Labels, Table};
 
 /// The embedded set.
+#[cfg(feature = "digits")]
 pub(super) fn mnist35(info: &SetInfo, options: Options<'_>) -> Result<Dataset> {
     options.finish()?;
-    let [train, test] = embedded::mnist35()?;
+    digits(info, embedded::MNIST35)
+}
+
+#[cfg(not(feature = "digits"))]
+pub(super) fn mnist35(info: &SetInfo, _: Options<'_>) -> Result<Dataset> {
+    Err(gatewood::Error::data(format!(
+        "the rows of \"{}\" were left out when this program was built",
+        info.name
+    )))
+}
+
+/// The embedded set, given its file.
+pub(super) fn digits(info: &SetInfo, packed: &[u8]) -> Result<Dataset> {
+    let [train, test] = embedded::mnist35(packed)?;
     let shape = ImageShape::grey(28, 28);
     let mut set = dataset(info, train, Some(test), &["3", "5"], Some(shape), shape.names())?;
     set.encode.augment = vec![Augment::Shift];

@@ -160,6 +160,15 @@ pub fn load_made(name: &str, options: &[(String, String)]) -> Result<Dataset> {
     Ok(dataset)
 }
 
+/// The set `mnist35`, given the file that is embedded where the feature `digits` is on.
+///
+/// # Errors
+/// When the bytes are not that file.
+pub fn load_digits(packed: &[u8]) -> Result<Dataset> {
+    let info = set_info("mnist35").ok_or_else(|| Error::data("there is no data set named \"mnist35\""))?;
+    made::digits(info, packed)
+}
+
 /// The name of a set with its options, as the user writes it.
 fn with_options(name: &str, options: &[(String, String)]) -> String {
     let options: Vec<String> = options.iter().map(|(key, value)| format!("{key}={value}")).collect();
