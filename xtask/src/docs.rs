@@ -2,7 +2,7 @@
 //!
 //! A block fenced as ```` ```console ```` is run, line by line: what follows each line that starts with `$ ` is replaced by
 //! what that command prints. The commands of a page share a folder that is empty at first; a line that ends in a comment
-//! `# quietly` prints nothing. Other blocks are left as they are.
+//! `# quietly` prints nothing. `$BOOK` is the folder of the pages. Other blocks are left as they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,7 @@ fn run(command: &str, folder: &Path) -> Result<String> {
         .args(["-o", "pipefail", "-c", &format!("exec 2>&1; {command}")])
         .current_dir(folder)
         .env("PATH", std::env::join_paths(binaries)?)
+        .env("BOOK", root().join("docs/src"))
         .output()
         .context("bash does not start")?;
     let text = String::from_utf8(output.stdout).context("the output is not text")?;

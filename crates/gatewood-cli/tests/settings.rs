@@ -34,6 +34,19 @@ fn names(settings: &impl serde::Serialize) -> Vec<String> {
 }
 
 #[test]
+fn every_option_is_on_the_page_of_parameters() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/parameters.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_gatewood")).args(["train", "--help"]).output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    // Their lines begin with them; what they write is no setting.
+    let words = help.lines().filter_map(|line| line.trim_start().strip_prefix("--")?.split([' ', '=']).next());
+    for option in words.filter(|option| !["curve", "json"].contains(option)) {
+        assert!(page.contains(&format!("`--{option}`")), "--{option} is not on the page of parameters");
+    }
+}
+
+#[test]
 fn every_setting_is_an_option() {
     let help = Command::new(env!("CARGO_BIN_EXE_gatewood")).args(["train", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
