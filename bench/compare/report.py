@@ -12,11 +12,6 @@ import pathlib
 import statistics
 
 OURS = "gatewood"
-# What Gatewood means to show: error at most, times faster than LightGBM at least (None: not asked).
-GOALS = {
-    "mnist35": (0.0145, 10), "mnist35-standard": (0.0050, 10), "convex": (0.128, 1), "cifar-auto-bird": (0.068, 10),
-    "mnist": (0.015, None), "adult": (0.126, 1), "covertype2": (None, 1), "pmlb": (0.12, 1),
-}
 TITLES = {
     "mnist35": "MNIST 3 or 5, the paper's split, 1 bit a pixel", "mnist35-standard": "MNIST 3 or 5, standard split",
     "convex": "CONVEX", "cifar-auto-bird": "CIFAR-10 automobile or bird", "rectangles": "RECTANGLES",
@@ -280,38 +275,6 @@ def pmlb_figures(cells):
     return {method: (total(method), mean(cells[name][method].error for name in names), 0.0) for method in full}
 
 
-def goals_table(cells, figures, pmlb_ranks):
-    """What was asked for beside what was found; a goal without LightGBM's figure is open."""
-    lines = []
-    for name, (limit, factor) in GOALS.items():
-        if name == "pmlb":
-            found, rival = {method: (error, time) for method, (time, error, _) in figures.items()}, "lightgbm-defaults"
-        else:
-            here, rival = cells.get(name, {}), "lightgbm"
-            found = {method: (cell.error, cell.train) for method, cell in here.items()}
-        if OURS not in found:
-            continue
-        error, time = found[OURS]
-        kept = [limit is None or error <= limit]
-        beside, verdict = ["-", "-"], "open"
-        if rival in found:
-            beside = [percent(found[rival][0]), f"{found[rival][1] / time:.1f}"]
-            kept += [error <= found[rival][0], factor is None or found[rival][1] >= factor * time]
-            verdict = "yes" if all(kept) else "**no**"
-        if name == "pmlb" and verdict == "yes":
-            # There the rank must be ahead of the four, and the time, whatever their manner.
-            four = [m for m in found if m.startswith(("lightgbm", "xgboost", "catboost", "random-forest"))]
-            ahead = all(pmlb_ranks[OURS] < pmlb_ranks[m] and time < found[m][1] for m in four)
-            verdict = "open" if len(four) < 8 else "yes" if ahead else "**no**"
-        asked = "-" if limit is None else f"at most {percent(limit)}"
-        lines.append([TITLES.get(name, "PMLB, mean; rank and time ahead of all"), asked, percent(error), *beside,
-                      "-" if factor is None else str(factor), verdict])
-    if not lines:
-        return ""
-    headings = ["set", "error % asked", "Gatewood", "LightGBM", "times faster", "asked", "all met"]
-    return "## What was asked for\n\n" + grid(headings, lines) + "\n"
-
-
 def summary_table(cells):
     lines = []
     for name in TITLES:
@@ -374,7 +337,7 @@ def main():
         return f"{name}.svg"
 
     text = f"# Gatewood beside others\n\n{provenance(results)}\n{PREFACE}\n"
-    text += goals_table(cells, figures, mean_ranks(cells, list(figures))) + summary_table(cells)
+    text += summary_table(cells)
     chosen = [name for name in TITLES if name in cells]
     if chosen:
         text += "## Set by set\n\n"
