@@ -40,7 +40,8 @@ fn every_option_is_on_the_page_of_parameters() {
     let help = Command::new(env!("CARGO_BIN_EXE_gatewood")).args(["train", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     // Their lines begin with them; what they write is no setting.
-    let words = help.lines().filter_map(|line| line.trim_start().strip_prefix("--")?.split([' ', '=']).next());
+    let words =
+        help.lines().filter_map(|line| line.trim_start().strip_prefix("--")?.split([' ', '=']).next());
     for option in words.filter(|option| !["curve", "json"].contains(option)) {
         assert!(page.contains(&format!("`--{option}`")), "--{option} is not on the page of parameters");
     }
