@@ -14,7 +14,7 @@ const FEWEST_TRIALS: u32 = 8;
 const MOST_TRIALS: u32 = 64;
 
 /// Words of 32 bits of a column that a thread has in a trial.
-const WORDS_A_THREAD: u32 = 4;
+const WORDS_A_THREAD: u32 = 2;
 
 /// Blocks of trials for every one that runs at a time.
 const BLOCKS_A_PROCESSOR: u32 = 4;

@@ -323,7 +323,7 @@ impl DeviceRows for CudaRows {
         let gradients = state.gradients.address() + (sum.margin * self.rows * 4) as u64;
         let learned = address_or_none(state.learned.as_ref());
         let threads = backend.threads()[0] as usize;
-        let blocks = self.rows.div_ceil(16 * threads).clamp(1, 4 * backend.blocks() as usize);
+        let blocks = self.rows.div_ceil(4 * threads).clamp(1, 4 * backend.blocks() as usize);
         let blocks = blocks.max(self.rows.div_ceil(SUM_ROWS));
         let (rows, count) = (self.rows as u64, sum.count as u64);
         let is_even = state.hessian == 0 && self.weights.is_none() && climbed.is_none();
@@ -395,7 +395,7 @@ impl DeviceRows for CudaRows {
         let chunks = self.rows.div_ceil(LOSS_ROWS);
         let products: Buffer<f64> = Buffer::new(backend, 8 * chunks)?;
         let powers: Buffer<i64> = Buffer::new(backend, 8 * chunks)?;
-        let wrong: Buffer<u32> = Buffer::new(backend, 8 * chunks)?;
+        let wrong: Buffer<u32> = Buffer::new(backend, chunks)?;
         let at = [
             state.margins.address(),
             self.rows as u64,
@@ -406,15 +406,14 @@ impl DeviceRows for CudaRows {
             powers.address(),
             wrong.address(),
         ];
-        // Many blocks of few threads: each thread has much to do.
-        let blocks = (8 * chunks).div_ceil(32).max(1) as u32;
-        backend.launch("likelihood", [blocks, 1], 32, 0, parameters(&at))?;
+        // A number for each row, and a word for each warp.
+        self.launch_blocks("likelihood", chunks, 4 * LOSS_ROWS + 8 * 32, &at)?;
         let (products, powers, wrong) = (products.list()?, powers.list()?, wrong.list()?);
         let chunk = |chunk: usize| {
             let lanes = 8 * chunk..8 * chunk + 8;
             let rows = LOSS_ROWS.min(self.rows - chunk * LOSS_ROWS) as i64;
             Likelihood {
-                wrong: wrong[lanes.clone()].iter().map(|&wrong| u64::from(wrong)).sum(),
+                wrong: wrong[chunk].into(),
                 product: products[lanes.clone()].iter().product(),
                 power: powers[lanes].iter().sum::<i64>() - 24 * rows,
             }

@@ -91,33 +91,53 @@ __device__ inline u32 rows_of(u32 rows, u32 word) {
     return first + 32 <= rows ? 0xffffffffu : first < rows ? (1u << (rows - first)) - 1 : 0;
 }
 
+// Words that a thread reads before it does anything with them: to wait for one takes as long as to wait for several.
+const u32 AHEAD = 4;
+
 // Counts the rows of each side at each address of a gate: few inputs, so that each address is a mask.
 template <int ARITY> __device__ void count_few(const Climb &c, const u32 *const *inputs, u32 *counts) {
+    const u32 ahead = ARITY <= 4 ? AHEAD : 2, lane = threadIdx.x % 32;
+    const u32 *columns[ARITY];
+#pragma unroll
+    for (int j = 0; j < ARITY; j++) columns[j] = inputs[j];
     for (u32 side = 0; side < 2; side++) {
-        u32 first = side ? c.split : 0, words = side ? c.stride - c.split : c.split;
+        u32 first = side ? c.split : 0, words = side ? c.stride - c.split : c.split, rows = c.rows[side];
         u32 found[1 << ARITY];
 #pragma unroll
         for (int i = 0; i < 1 << ARITY; i++) found[i] = 0;
-        for (u32 word = threadIdx.x; word < words; word += blockDim.x) {
-            u32 masks[1 << ARITY];
-            masks[0] = rows_of(c.rows[side], word);
+        for (u32 begin = threadIdx.x; begin < words; begin += ahead * blockDim.x) {
+            u32 read[ahead][ARITY];
 #pragma unroll
-            for (int j = 0; j < ARITY; j++) {
-                u32 input = inputs[j][first + word];
+            for (u32 k = 0; k < ahead; k++) {
+                u32 word = begin + k * blockDim.x;
 #pragma unroll
-                for (int i = 0; i < 1 << j; i++) {
-                    masks[i | 1 << j] = masks[i] & input;
-                    masks[i] &= ~input;
-                }
+                for (int j = 0; j < ARITY; j++) read[k][j] = word < words ? columns[j][first + word] : 0;
             }
 #pragma unroll
-            for (int i = 0; i < 1 << ARITY; i++) found[i] += __popc(masks[i]);
+            for (u32 k = 0; k < ahead; k++) {
+                u32 masks[1 << ARITY], word = begin + k * blockDim.x;
+                masks[0] = word < words ? rows_of(rows, word) : 0;
+#pragma unroll
+                for (int j = 0; j < ARITY; j++) {
+#pragma unroll
+                    for (int i = 0; i < 1 << j; i++) {
+                        masks[i | 1 << j] = masks[i] & read[k][j];
+                        masks[i] &= ~read[k][j];
+                    }
+                }
+#pragma unroll
+                for (int i = 0; i < 1 << ARITY; i++) found[i] += __popc(masks[i]);
+            }
         }
+        // Each lane adds what its warp found at an address of its own, or at two.
+        u32 own[2] = {0, 0};
 #pragma unroll
         for (int i = 0; i < 1 << ARITY; i++) {
             u32 sum = warp_sum(found[i]);
-            if (threadIdx.x % 32 == 0 && sum) atomicAdd(&counts[side << ARITY | i], sum);
+            own[i / 32] = lane == i % 32 ? sum : own[i / 32];
         }
+        if (lane < 1 << ARITY) atomicAdd(&counts[side << ARITY | lane], own[0]);
+        if (ARITY > 5) atomicAdd(&counts[side << ARITY | 32 | lane], own[1]);
     }
 }
 
@@ -167,11 +187,22 @@ __device__ __noinline__ void count(u32 arity, const Climb &c, const u32 *const *
 __device__ __noinline__ void count_root(u32 arity, const Climb &c, u32 input, const u32 *changed, u32 *counts) {
     for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
     __syncthreads();
-    u32 lane = threadIdx.x % 32, mask = ~(1u << input);
-    for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
-        u32 side = word >= c.split, rows = rows_of(c.rows[side], side ? word - c.split : word);
-        u32 address = (c.addresses[word * 32 + lane] & mask) | (changed[word] >> lane & 1) << input;
-        if (rows >> lane & 1) atomicAdd(&counts[side << arity | address], 1u);
+    u32 lane = threadIdx.x % 32, mask = ~(1u << input), warps = blockDim.x / 32;
+    for (u32 begin = threadIdx.x / 32; begin < c.stride; begin += 2 * AHEAD * warps) {
+        u32 addresses[2 * AHEAD], bits[2 * AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < 2 * AHEAD; k++) {
+            u32 word = begin + k * warps;
+            addresses[k] = word < c.stride ? c.addresses[word * 32 + lane] : 0;
+            bits[k] = word < c.stride ? changed[word] : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < 2 * AHEAD; k++) {
+            u32 word = begin + k * warps, side = word >= c.split;
+            u32 rows = word < c.stride ? rows_of(c.rows[side], side ? word - c.split : word) : 0;
+            u32 address = (addresses[k] & mask) | (bits[k] >> lane & 1) << input;
+            if (rows >> lane & 1) atomicAdd(&counts[side << arity | address], 1u);
+        }
     }
     __syncthreads();
 }
@@ -186,9 +217,42 @@ __device__ __noinline__ i64 score_of(const Shape &s, const Room &r, u32 arity) {
     return (i64)block_sum((u64)sum, r.sums);
 }
 
-// Sorts the addresses by their share of the upper side and cuts them where the information gain is largest; the table
-// is among what the block shares.
-__device__ __noinline__ void cut(const Climb &c, const Shape &s, const Room &r, u32 arity) {
+// Sorts the addresses by their share of the upper side and cuts them where the information gain is largest: no more
+// addresses than lanes, and every warp finds the table by itself.
+__device__ __noinline__ u32 cut_few(const Climb &c, const Shape &s, const Room &r, u32 arity) {
+    u32 addresses = 1u << arity, lane = threadIdx.x % 32;
+    u32 zeros = lane < addresses ? r.counts[lane] : 0, ones = lane < addresses ? r.counts[addresses + lane] : 0;
+    float share = ((float)ones + c.prior) / ((float)(zeros + ones) + 1.0f);
+    u32 key = (*(u32 *)&share & ~(addresses - 1)) | lane, rank = 0, before[2] = {0, 0};
+    for (u32 other = 0; other < addresses; other++) {
+        bool is_before = __shfl_sync(0xffffffffu, key, other) <= key;
+        u32 other_zeros = __shfl_sync(0xffffffffu, zeros, other), other_ones = __shfl_sync(0xffffffffu, ones, other);
+        rank += is_before;
+        before[0] += is_before ? other_zeros : 0;
+        before[1] += is_before ? other_ones : 0;
+    }
+    i64 best = -0x7fffffffffffffffll - 1;
+    u32 place = 0xffffffffu;
+    if (lane < addresses && rank < addresses) {
+        u32 both = before[0] + before[1], all = c.rows[0] + c.rows[1];
+        best = s.logs[before[0]] + s.logs[c.rows[0] - before[0]] + s.logs[before[1]] +
+               s.logs[c.rows[1] - before[1]] - s.logs[both] - s.logs[all - both];
+        place = rank;
+    }
+    for (u32 step = 16; step > 0; step /= 2) {
+        i64 other = __shfl_xor_sync(0xffffffffu, best, step);
+        u32 other_place = __shfl_xor_sync(0xffffffffu, place, step);
+        if (other > best || (other == best && other_place < place)) {
+            best = other;
+            place = other_place;
+        }
+    }
+    // A rank counts the address itself.
+    return __ballot_sync(0xffffffffu, lane < addresses && rank > place);
+}
+
+// The same for more addresses; the table is among what the block shares.
+__device__ __noinline__ void cut_many(const Climb &c, const Shape &s, const Room &r, u32 arity) {
     u32 addresses = 1u << arity, mask = addresses - 1;
     const u32 *zeros = r.counts, *ones = r.counts + addresses;
     for (u32 address = threadIdx.x; address < addresses; address += blockDim.x) {
@@ -249,51 +313,83 @@ __device__ __noinline__ void cut(const Climb &c, const Shape &s, const Room &r, 
     __syncthreads();
 }
 
-template <int ARITY> __device__ u32 evaluate_few(u64 table, const u32 *const *inputs, u32 word) {
-    u32 says[1 << ARITY];
-#pragma unroll
-    for (int i = 0; i < 1 << ARITY; i++) says[i] = table >> i & 1 ? 0xffffffffu : 0;
-#pragma unroll
-    for (int j = 0; j < ARITY; j++) {
-        u32 input = inputs[j][word];
-#pragma unroll
-        for (int i = 0; i < 1 << (ARITY - 1 - j); i++) {
-            says[i] = (says[2 * i + 1] & input) | (says[2 * i] & ~input);
-        }
+// The table is among what the block shares.
+__device__ inline void cut(const Climb &c, const Shape &s, const Room &r, u32 arity) {
+    if (arity > 5) {
+        cut_many(c, s, r, arity);
+        return;
     }
-    return says[0];
+    u32 table = cut_few(c, s, r, arity);
+    for (u32 word = threadIdx.x; word < s.table_words; word += blockDim.x) r.table[word] = word ? 0 : table;
+    __syncthreads();
 }
 
-__device__ inline u32 evaluate_many(u32 arity, const u64 *table, const u32 *const *inputs, u32 word) {
-    u32 says = 0;
-    for (u32 row = 0; row < 32; row++) {
-        u32 address = 0;
-        for (u32 j = 0; j < arity; j++) address |= (inputs[j][word] >> row & 1) << j;
-        says |= (u32)(table[address / 64] >> (address % 64) & 1) << row;
+__device__ inline u32 rows_in_word(const Climb &c, u32 word) {
+    return word < c.split ? rows_of(c.rows[0], word) : rows_of(c.rows[1], word - c.split);
+}
+
+template <int ARITY>
+__device__ bool evaluate_few(const Climb &c, const Room &r, u32 *column, const u32 *before) {
+    const u32 ahead = ARITY <= 4 ? AHEAD : 2;
+    u64 table = r.table[0];
+    bool is_other = false;
+    for (u32 begin = threadIdx.x; begin < c.stride; begin += ahead * blockDim.x) {
+        u32 read[ahead][ARITY], was[ahead];
+#pragma unroll
+        for (u32 k = 0; k < ahead; k++) {
+            u32 word = begin + k * blockDim.x;
+#pragma unroll
+            for (int j = 0; j < ARITY; j++) read[k][j] = word < c.stride ? r.inputs[j][word] : 0;
+            was[k] = before && word < c.stride ? before[word] : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < ahead; k++) {
+            u32 word = begin + k * blockDim.x, says[1 << ARITY];
+#pragma unroll
+            for (int i = 0; i < 1 << ARITY; i++) says[i] = table >> i & 1 ? 0xffffffffu : 0;
+#pragma unroll
+            for (int j = 0; j < ARITY; j++) {
+#pragma unroll
+                for (int i = 0; i < 1 << (ARITY - 1 - j); i++) {
+                    says[i] = (says[2 * i + 1] & read[k][j]) | (says[2 * i] & ~read[k][j]);
+                }
+            }
+            if (word >= c.stride) continue;
+            u32 now = says[0] & rows_in_word(c, word);
+            column[word] = now;
+            is_other |= now != was[k];
+        }
     }
-    return says;
+    return is_other;
+}
+
+__device__ inline bool evaluate_many(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
+    bool is_other = false;
+    for (u32 word = threadIdx.x; word < c.stride; word += blockDim.x) {
+        u32 says = 0;
+        for (u32 row = 0; row < 32; row++) {
+            u32 address = 0;
+            for (u32 j = 0; j < arity; j++) address |= (r.inputs[j][word] >> row & 1) << j;
+            says |= (u32)(r.table[address / 64] >> (address % 64) & 1) << row;
+        }
+        says &= rows_in_word(c, word);
+        column[word] = says;
+        is_other |= before && says != before[word];
+    }
+    return is_other;
 }
 
 // Writes what a gate says of every row; the thread is told whether that is other than before, where there is a before.
 __device__ __noinline__ bool evaluate(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
-    bool is_other = false;
-    u64 table = r.table[0];
-    for (u32 word = threadIdx.x; word < c.stride; word += blockDim.x) {
-        u32 says = 0;
-        switch (arity) {
-        case 1: says = evaluate_few<1>(table, r.inputs, word); break;
-        case 2: says = evaluate_few<2>(table, r.inputs, word); break;
-        case 3: says = evaluate_few<3>(table, r.inputs, word); break;
-        case 4: says = evaluate_few<4>(table, r.inputs, word); break;
-        case 5: says = evaluate_few<5>(table, r.inputs, word); break;
-        case 6: says = evaluate_few<6>(table, r.inputs, word); break;
-        default: says = evaluate_many(arity, r.table, r.inputs, word);
-        }
-        says &= word < c.split ? rows_of(c.rows[0], word) : rows_of(c.rows[1], word - c.split);
-        column[word] = says;
-        if (before) is_other |= says != before[word];
+    switch (arity) {
+    case 1: return evaluate_few<1>(c, r, column, before);
+    case 2: return evaluate_few<2>(c, r, column, before);
+    case 3: return evaluate_few<3>(c, r, column, before);
+    case 4: return evaluate_few<4>(c, r, column, before);
+    case 5: return evaluate_few<5>(c, r, column, before);
+    case 6: return evaluate_few<6>(c, r, column, before);
+    default: return evaluate_many(arity, c, r, column, before);
     }
-    return is_other;
 }
 
 // The columns that a gate reads, the last `changed` in place of one of them.
@@ -414,13 +510,12 @@ __device__ inline bool is_better(const Climb &c, const Shape &s, const Room &r, 
     return score > c.score;
 }
 
-// Takes the first trial that made the tree better, if one did: says which input of the root changed, and to what.
-__device__ inline void take_first(Climb &c, const Shape &s, const Room &r, u32 widths, u32 *said) {
+// Takes a trial that made the tree better, if one did: says which input of the root changed, and to what.
+__device__ inline void take(Climb &c, const Shape &s, const Room &r, u32 widths, u32 block, u32 *said) {
     u32 next = c.next + widths, below_root = s.first[s.depth - 1];
-    said[1] = 0xffffffffu;
-    for (u32 block = 0; block < widths; block++) {
+    said[2] = 0xffffffffu;
+    if (block < widths) {
         volatile Outcome &outcome = c.outcomes[block];
-        if (!outcome.better) continue;
         u32 place = outcome.leaf;
         c.leaves[place] = outcome.column;
         c.score = outcome.score;
@@ -433,9 +528,8 @@ __device__ inline void take_first(Climb &c, const Shape &s, const Room &r, u32 w
             made[level] = slot;
             r.inputs[0] = c.columns + (u64)*gate * c.stride;
         }
-        said[1] = place % s.arity[s.depth - 1];
+        said[2] = place % s.arity[s.depth - 1];
         next = c.next + block + 1;
-        break;
     }
     c.next = next < s.trials ? next : s.trials;
     c.ended = 0;
@@ -476,18 +570,38 @@ KERNEL(climb_trial) {
     __threadfence();
     __syncthreads();
     u32 *said = (u32 *)r.sums;
-    if (threadIdx.x == 0) said[0] = atomicAdd(&c.ended, 1u) + 1 == widths;
+    if (threadIdx.x == 0) {
+        said[0] = atomicAdd(&c.ended, 1u) + 1 == widths;
+        said[1] = 0xffffffffu;
+    }
     __syncthreads();
     if (!said[0]) return;
     __threadfence();
-    if (threadIdx.x == 0) take_first(c, s, r, widths, said);
+    // The first of those that made the tree better.
+    for (u32 block = threadIdx.x; block < widths; block += blockDim.x) {
+        volatile Outcome &outcome = c.outcomes[block];
+        if (outcome.better) atomicMin(&said[1], block);
+    }
     __syncthreads();
-    if (!c.addresses || said[1] == 0xffffffffu) return;
+    if (threadIdx.x == 0) take(c, s, r, widths, said[1], said);
+    __syncthreads();
+    if (!c.addresses || said[2] == 0xffffffffu) return;
     // One input of the root is another.
     const u32 *changed = r.inputs[0];
-    u32 lane = threadIdx.x % 32, input = said[1];
-    for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
-        u16 *address = &c.addresses[word * 32 + lane];
-        *address = (u16)((*address & ~(1u << input)) | (changed[word] >> lane & 1) << input);
+    u32 lane = threadIdx.x % 32, input = said[2], warps = blockDim.x / 32;
+    for (u32 begin = threadIdx.x / 32; begin < c.stride; begin += 2 * AHEAD * warps) {
+        u32 addresses[2 * AHEAD], bits[2 * AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < 2 * AHEAD; k++) {
+            u32 word = begin + k * warps;
+            addresses[k] = word < c.stride ? c.addresses[word * 32 + lane] : 0;
+            bits[k] = word < c.stride ? changed[word] : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < 2 * AHEAD; k++) {
+            u32 word = begin + k * warps;
+            u32 address = (addresses[k] & ~(1u << input)) | (bits[k] >> lane & 1) << input;
+            if (word < c.stride) c.addresses[word * 32 + lane] = (u16)address;
+        }
     }
 }

@@ -152,6 +152,18 @@ template <typename T> static T __shfl_xor_sync(u32, T value, u32 step) {
     return value;
 }
 
+template <typename T> static T __shfl_sync(u32 mask, T value, u32 lane) {
+    return __shfl_xor_sync(mask, value, threadIdx.x % 32 ^ lane);
+}
+static inline u32 __ballot_sync(u32, bool value) {
+    fibers[threadIdx.x]->gives = value;
+    wait_for(WARP);
+    u32 votes = 0;
+    for (u32 lane = 0; lane < 32; lane++) votes |= (u32)fibers[threadIdx.x / 32 * 32 + lane]->gives << lane;
+    wait_for(WARP);
+    return votes;
+}
+
 static inline u32 __popc(u32 bits) { return (u32)__builtin_popcount(bits); }
 
 template <typename T> static T atomicAdd(T *at, T value) {
@@ -159,8 +171,8 @@ template <typename T> static T atomicAdd(T *at, T value) {
     *at = old + value;
     return old;
 }
-static inline i32 atomicMin(i32 *at, i32 value) {
-    i32 old = *at;
+template <typename T> static T atomicMin(T *at, T value) {
+    T old = *at;
     *at = value < old ? value : old;
     return old;
 }

@@ -266,9 +266,16 @@ KERNEL_ALONE(gather) {
         u32 count = (u32)(is_upper ? NUMBER(6) : NUMBER(4)), first = (is_upper ? word - split : word) * 64;
         u32 rows = count < first ? 0 : count - first < 64 ? count - first : 64;
         u64 bits = 0;
-        for (u32 i = 0; i < rows; i++) {
-            u32 row = picks[first + i];
-            bits |= (u64)(column[row / 32] >> (row % 32) & 1) << i;
+        // Rows are read several at a time.
+        for (u32 i = 0; i < rows; i += 16) {
+            u32 read[16];
+#pragma unroll
+            for (u32 k = 0; k < 16; k++) {
+                u32 row = picks[first + (i + k < rows ? i + k : i)];
+                read[k] = column[row / 32] >> (row % 32) & 1;
+            }
+#pragma unroll
+            for (u32 k = 0; k < 16; k++) bits |= i + k < rows ? (u64)read[k] << (i + k) : 0;
         }
         out[word] = bits;
     }
@@ -353,48 +360,56 @@ KERNEL(sum_weighed) {
     }
 }
 
-// How likely the right classes are: a thread for each of eight lanes of 4096 rows. 0: margins, 1: rows, 2: how many
-// margins, 3: targets, 4: gradients, 5: for each lane the product, 6: the power of two, 7: how many rows are wrong.
-KERNEL_ALONE(likelihood) {
-    u64 rows = NUMBER(1), margins_of = NUMBER(2), chunks = (rows + 4095) / 4096;
+// The gradient of a row at the margin of its class; whether the largest margin is of another is added to `wrong`.
+__device__ inline i32 own_gradient(const i32 *margins, const i32 *gradients, const u32 *targets, u64 rows,
+                                   u64 margins_of, u64 row, u32 &wrong) {
+    if (margins_of == 1) {
+        i32 gradient = gradients[row];
+        wrong += (margins[row] > 0) != (gradient > 0);
+        return gradient;
+    }
+    u32 target = targets[row], best = 0;
+    i32 most = margins[row];
+    for (u32 c = 1; c < margins_of; c++) {
+        i32 margin = margins[c * rows + row];
+        if (margin > most) {
+            most = margin;
+            best = c;
+        }
+    }
+    wrong += best != target;
+    return gradients[target * rows + row];
+}
+
+// How likely the right classes are: a block for 4096 rows, which it reads together and then multiplies in eight lanes. 0:
+// margins, 1: rows, 2: how many margins, 3: targets, 4: gradients, 5: for each lane the product, 6: the power of two,
+// 7: for each block how many rows are wrong.
+KERNEL(likelihood) {
+    u64 rows = NUMBER(1), margins_of = NUMBER(2), first = (u64)blockIdx.x * 4096;
     const i32 *margins = POINTER(const i32, 0), *gradients = POINTER(const i32, 4);
     const u32 *targets = POINTER(const u32, 3);
-    for (u64 at = this_thread(); at < chunks * 8; at += all_threads()) {
-        u64 first = at / 8 * 4096, end = first + 4096 < rows ? first + 4096 : rows;
-        double product = 1.0;
-        i64 power = 0;
-        u32 wrong = 0;
-        for (u64 group = first; group < end; group += 256) {
-            u64 last = group + 256 < end ? group + 256 : end;
-            for (u64 row = group + at % 8; row < last; row += 8) {
-                i32 gradient;
-                if (margins_of == 1) {
-                    gradient = gradients[row];
-                    wrong += (margins[row] > 0) != (gradient > 0);
-                } else {
-                    u32 target = targets[row], best = 0;
-                    gradient = gradients[target * rows + row];
-                    i32 most = margins[row];
-                    for (u32 c = 1; c < margins_of; c++) {
-                        i32 margin = margins[c * rows + row];
-                        if (margin > most) {
-                            most = margin;
-                            best = c;
-                        }
-                    }
-                    wrong += best != target;
-                }
-                product *= (double)(ONE - (gradient < 0 ? -gradient : gradient));
-            }
-            u64 bits = *(u64 *)&product;
-            power += (i64)(bits >> 52) - 1023;
-            bits = (bits & ((1ull << 52) - 1)) | 1023ull << 52;
-            product = *(double *)&bits;
-        }
-        POINTER(double, 5)[at] = product;
-        POINTER(i64, 6)[at] = power;
-        POINTER(u32, 7)[at] = wrong;
+    u32 count = (u32)(rows - first < 4096 ? rows - first : 4096), wrong = 0;
+    i32 *factors = (i32 *)shared_words;
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+        i32 gradient = own_gradient(margins, gradients, targets, rows, margins_of, first + i, wrong);
+        factors[i] = ONE - (gradient < 0 ? -gradient : gradient);
     }
+    u64 all_wrong = block_sum(wrong, shared_words + 2048);
+    if (threadIdx.x == 0) POINTER(u32, 7)[blockIdx.x] = (u32)all_wrong;
+    __syncthreads();
+    if (threadIdx.x >= 8) return;
+    double product = 1.0;
+    i64 power = 0;
+    for (u32 group = 0; group < count; group += 256) {
+        u32 last = group + 256 < count ? group + 256 : count;
+        for (u32 i = group + threadIdx.x; i < last; i += 8) product *= (double)factors[i];
+        u64 bits = *(u64 *)&product;
+        power += (i64)(bits >> 52) - 1023;
+        bits = (bits & ((1ull << 52) - 1)) | 1023ull << 52;
+        product = *(double *)&bits;
+    }
+    POINTER(double, 5)[8 * blockIdx.x + threadIdx.x] = product;
+    POINTER(i64, 6)[8 * blockIdx.x + threadIdx.x] = power;
 }
 
 // The least and the largest margin. 0: margins, 1: rows, 2: which rows or none, 3: both.
