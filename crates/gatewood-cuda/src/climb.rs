@@ -14,10 +14,10 @@ const FEWEST_TRIALS: u32 = 8;
 const MOST_TRIALS: u32 = 64;
 
 /// Words of 32 bits of a column that a thread has in a trial.
-const WORDS_A_THREAD: u32 = 2;
+const WORDS_A_THREAD: u32 = 1;
 
 /// Blocks of trials for every one that runs at a time.
-const BLOCKS_A_PROCESSOR: u32 = 4;
+const BLOCKS_A_PROCESSOR: u32 = 3;
 
 /// Most columns that a trial compares.
 const MOST_CANDIDATES: u32 = 128;

@@ -17,7 +17,7 @@ use crate::compile;
 const QUEUES: usize = 32;
 
 /// Threads of a block, for rows and at the most for trials.
-const THREADS: [u32; 2] = [256, 512];
+const THREADS: [u32; 2] = [256, 1024];
 
 /// Bytes that the threads of a block share without being asked whether they may, and at the most.
 const USUAL_SHARED_BYTES: u32 = 48 << 10;

@@ -265,7 +265,8 @@ impl DeviceRows for CudaRows {
         if columns.len() > 65_535 {
             return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
         }
-        let grid = [stride.div_ceil(threads as usize).max(1) as u32, columns.len() as u32];
+        // A thread for a quarter of a word.
+        let grid = [(4 * stride).div_ceil(threads as usize).max(1) as u32, columns.len() as u32];
         backend.launch("gather", grid, threads, 0, parameters(&at))?;
         backend.wait()?;
         let rows = picks.each_ref().map(|picks| picks.len() as u32);

@@ -94,50 +94,54 @@ __device__ inline u32 rows_of(u32 rows, u32 word) {
 // Words that a thread reads before it does anything with them: to wait for one takes as long as to wait for several.
 const u32 AHEAD = 4;
 
-// Counts the rows of each side at each address of a gate: few inputs, so that each address is a mask.
-template <int ARITY> __device__ void count_few(const Climb &c, const u32 *const *inputs, u32 *counts) {
-    const u32 ahead = ARITY <= 4 ? AHEAD : 2, lane = threadIdx.x % 32;
-    const u32 *columns[ARITY];
+struct __align__(16) Quad {
+    u32 words[4];
+};
+
+// Counts the rows of each side at each address of a gate of up to six inputs. A lane has an address, or two where there are
+// more addresses than lanes; where there are fewer, groups of lanes have words of their own.
+__device__ inline void count_few(u32 arity, const Climb &c, const u32 *const *inputs, u32 *counts) {
+    u32 lane = threadIdx.x % 32, narrow = arity < 5 ? arity : 5, address = lane & ((1u << narrow) - 1);
+    u32 groups = 32u >> narrow, group = threadIdx.x / 32 * groups + (lane >> narrow);
+    const u32 *columns[6];
+    u32 flips[6];
 #pragma unroll
-    for (int j = 0; j < ARITY; j++) columns[j] = inputs[j];
+    for (u32 j = 0; j < 6; j++) {
+        columns[j] = j < arity ? inputs[j] : 0;
+        flips[j] = address >> j & 1 ? 0 : 0xffffffffu;
+    }
+    u32 low[2] = {0, 0}, high[2] = {0, 0};
+    u32 split = c.split, stride = c.stride, rows[2] = {c.rows[0], c.rows[1]};
+    for (u32 first = 4 * group; first < stride; first += blockDim.x / 32 * groups * 4) {
+        u32 side = first >= split, within = side ? first - split : first;
+        Quad masks;
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) masks.words[k] = rows_of(rows[side], within + k);
+#pragma unroll
+        for (u32 j = 0; j < 5; j++) {
+            if (j < narrow) {
+                Quad read = *(const Quad *)(columns[j] + first);
+#pragma unroll
+                for (u32 k = 0; k < 4; k++) masks.words[k] &= read.words[k] ^ flips[j];
+            }
+        }
+        u32 ones = 0, all = 0;
+        if (arity == 6) {
+            Quad read = *(const Quad *)(columns[5] + first);
+#pragma unroll
+            for (u32 k = 0; k < 4; k++) ones += __popc(masks.words[k] & read.words[k]);
+        }
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) all += __popc(masks.words[k]);
+        low[0] += side ? 0 : all - ones;
+        low[1] += side ? all - ones : 0;
+        high[0] += side ? 0 : ones;
+        high[1] += side ? ones : 0;
+    }
+#pragma unroll
     for (u32 side = 0; side < 2; side++) {
-        u32 first = side ? c.split : 0, words = side ? c.stride - c.split : c.split, rows = c.rows[side];
-        u32 found[1 << ARITY];
-#pragma unroll
-        for (int i = 0; i < 1 << ARITY; i++) found[i] = 0;
-        for (u32 begin = threadIdx.x; begin < words; begin += ahead * blockDim.x) {
-            u32 read[ahead][ARITY];
-#pragma unroll
-            for (u32 k = 0; k < ahead; k++) {
-                u32 word = begin + k * blockDim.x;
-#pragma unroll
-                for (int j = 0; j < ARITY; j++) read[k][j] = word < words ? columns[j][first + word] : 0;
-            }
-#pragma unroll
-            for (u32 k = 0; k < ahead; k++) {
-                u32 masks[1 << ARITY], word = begin + k * blockDim.x;
-                masks[0] = word < words ? rows_of(rows, word) : 0;
-#pragma unroll
-                for (int j = 0; j < ARITY; j++) {
-#pragma unroll
-                    for (int i = 0; i < 1 << j; i++) {
-                        masks[i | 1 << j] = masks[i] & read[k][j];
-                        masks[i] &= ~read[k][j];
-                    }
-                }
-#pragma unroll
-                for (int i = 0; i < 1 << ARITY; i++) found[i] += __popc(masks[i]);
-            }
-        }
-        // Each lane adds what its warp found at an address of its own, or at two.
-        u32 own[2] = {0, 0};
-#pragma unroll
-        for (int i = 0; i < 1 << ARITY; i++) {
-            u32 sum = warp_sum(found[i]);
-            own[i / 32] = lane == i % 32 ? sum : own[i / 32];
-        }
-        if (lane < 1 << ARITY) atomicAdd(&counts[side << ARITY | lane], own[0]);
-        if (ARITY > 5) atomicAdd(&counts[side << ARITY | 32 | lane], own[1]);
+        if (low[side]) atomicAdd(&counts[side << arity | address], low[side]);
+        if (high[side]) atomicAdd(&counts[side << arity | 32 | address], high[side]);
     }
 }
 
@@ -167,18 +171,13 @@ __device__ __noinline__ void count(u32 arity, const Climb &c, const u32 *const *
     for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
     __syncthreads();
     switch (arity) {
-    case 1: count_few<1>(c, inputs, counts); break;
-    case 2: count_few<2>(c, inputs, counts); break;
-    case 3: count_few<3>(c, inputs, counts); break;
-    case 4: count_few<4>(c, inputs, counts); break;
-    case 5: count_few<5>(c, inputs, counts); break;
-    case 6: count_few<6>(c, inputs, counts); break;
     case 7: count_many<7>(c, inputs, counts); break;
     case 8: count_many<8>(c, inputs, counts); break;
     case 9: count_many<9>(c, inputs, counts); break;
     case 10: count_many<10>(c, inputs, counts); break;
     case 11: count_many<11>(c, inputs, counts); break;
     case 12: count_many<12>(c, inputs, counts); break;
+    default: count_few(arity, c, inputs, counts);
     }
     __syncthreads();
 }
@@ -330,7 +329,7 @@ __device__ inline u32 rows_in_word(const Climb &c, u32 word) {
 
 template <int ARITY>
 __device__ bool evaluate_few(const Climb &c, const Room &r, u32 *column, const u32 *before) {
-    const u32 ahead = ARITY <= 4 ? AHEAD : 2;
+    const u32 ahead = ARITY <= 4 ? 2 : 1;
     u64 table = r.table[0];
     bool is_other = false;
     for (u32 begin = threadIdx.x; begin < c.stride; begin += ahead * blockDim.x) {

@@ -15,7 +15,7 @@ struct Parameters {
     u64 at[16];
 };
 // No block has more threads: so many fit in with the registers that a kernel may have.
-#define KERNEL(name) extern "C" __global__ void __launch_bounds__(512) name(Parameters p)
+#define KERNEL(name) extern "C" __global__ void __launch_bounds__(1024) name(Parameters p)
 // A kernel whose threads never wait for each other.
 #define KERNEL_ALONE(name) KERNEL(name)
 extern __shared__ u64 shared_words[];
@@ -32,15 +32,6 @@ const u32 TILE_ROWS_A_THREAD = 8;
 
 __device__ inline u32 all_threads() { return gridDim.x * blockDim.x; }
 __device__ inline u32 this_thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
-
-__device__ inline u32 warp_sum(u32 value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(0xffffffffu, value);
-#else
-    for (u32 step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-    return value;
-#endif
-}
 
 // The sum over all threads of a block, which all of them get; `room` has one word for each warp.
 __device__ inline u64 block_sum(u64 value, u64 *room) {

@@ -22,6 +22,7 @@ struct Parameters {
 };
 
 #define __device__
+#define __align__(bytes) alignas(bytes)
 #define __noinline__ static
 #define __shared__ static
 #define REGISTERED(name, waits)                                                                                        \

@@ -257,27 +257,23 @@ KERNEL(pick) {
 // A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
 // 5: of the upper side, 6: how many, 7: words of 64 bits of the lower side, 8: of both, 9: the sample.
 KERNEL_ALONE(gather) {
-    u32 words = (u32)NUMBER(8), split = (u32)NUMBER(7);
+    u32 parts = 4 * (u32)NUMBER(8), split = 4 * (u32)NUMBER(7);
     const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
-    u64 *out = POINTER(u64, 9) + (u64)blockIdx.y * words;
-    for (u32 word = this_thread(); word < words; word += all_threads()) {
-        bool is_upper = word >= split;
+    u16 *out = POINTER(u16, 9) + (u64)blockIdx.y * parts;
+    // A thread has a quarter of a word; it reads all rows before it looks at them.
+    for (u32 part = this_thread(); part < parts; part += all_threads()) {
+        bool is_upper = part >= split;
         const u32 *picks = is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3);
-        u32 count = (u32)(is_upper ? NUMBER(6) : NUMBER(4)), first = (is_upper ? word - split : word) * 64;
-        u32 rows = count < first ? 0 : count - first < 64 ? count - first : 64;
-        u64 bits = 0;
-        // Rows are read several at a time.
-        for (u32 i = 0; i < rows; i += 16) {
-            u32 read[16];
+        u32 count = (u32)(is_upper ? NUMBER(6) : NUMBER(4)), first = (is_upper ? part - split : part) * 16;
+        u32 rows = count < first ? 0 : count - first < 16 ? count - first : 16, bits = 0, read[16];
 #pragma unroll
-            for (u32 k = 0; k < 16; k++) {
-                u32 row = picks[first + (i + k < rows ? i + k : i)];
-                read[k] = column[row / 32] >> (row % 32) & 1;
-            }
-#pragma unroll
-            for (u32 k = 0; k < 16; k++) bits |= i + k < rows ? (u64)read[k] << (i + k) : 0;
+        for (u32 k = 0; k < 16; k++) {
+            u32 row = k < rows ? picks[first + k] : 0;
+            read[k] = k < rows ? column[row / 32] >> (row % 32) & 1 : 0;
         }
-        out[word] = bits;
+#pragma unroll
+        for (u32 k = 0; k < 16; k++) bits |= read[k] << k;
+        out[part] = (u16)bits;
     }
 }
 
