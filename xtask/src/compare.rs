@@ -17,7 +17,8 @@ pub fn steps() -> Vec<Step> {
     vec![Step::new("compare", check)]
 }
 
-/// Runs the comparison with arguments of `bench/compare/run.py`, then makes the report. Says whether all jobs ended.
+/// Runs the comparison with arguments of `bench/compare/run.py`, then makes the report. Says whether all jobs ended. After the word
+/// `regression`, the arguments are those of `bench/compare/regression.py`, which makes its own.
 pub fn run(arguments: &[&str]) -> Result<bool> {
     let python = python().context("there is no Python 3.10 or newer with venv")?;
     let environment = target().join("tools/compare");
@@ -25,15 +26,14 @@ pub fn run(arguments: &[&str]) -> Result<bool> {
     if !cargo(&["build", "--release", "--package", "gatewood-cli"])? {
         bail!("the command could not be built");
     }
-    let out = out(arguments);
     let interpreter = environment.join("bin/python");
-    let status = Command::new(&interpreter)
-        .arg(folder().join("run.py"))
-        .arg("--gatewood")
-        .arg(target().join("release/gatewood"))
-        .args(["--out", &out.to_string_lossy()])
-        .args(arguments)
-        .status()?;
+    if let Some(("regression", arguments)) = arguments.split_first().map(|(first, rest)| (*first, rest)) {
+        // Where the report goes is said after the default, and so wins.
+        let out = target().join("compare/regression");
+        return Ok(command(&interpreter, "regression.py", &out, arguments).status()?.success());
+    }
+    let out = out(arguments);
+    let status = command(&interpreter, "run.py", &out, arguments).status()?;
     let results = out.join("results.jsonl");
     let has_results = std::fs::metadata(&results).is_ok_and(|metadata| metadata.len() > 0);
     if !has_results {
@@ -46,6 +46,14 @@ pub fn run(arguments: &[&str]) -> Result<bool> {
         .arg(&out)
         .status()?;
     Ok(status.success() && report.success())
+}
+
+/// A program of the folder, with the command to measure and a folder for results.
+fn command(interpreter: &Path, program: &str, out: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(interpreter);
+    command.arg(folder().join(program)).arg("--gatewood").arg(target().join("release/gatewood"));
+    command.arg("--out").arg(out).args(arguments);
+    command
 }
 
 /// Where the Python files are.

@@ -37,6 +37,8 @@ const USAGE: &str =
                                   count the instructions of common commands, beside those of another commit
        cargo xtask compare [SET…] [--seeds N] [--threads N] [--rivals A,B] [--out FOLDER] [--data-dir FOLDER]
                                   measure Gatewood beside others (--help says more)
+       cargo xtask compare regression --data FOLDER [--sets SET…] [--out FOLDER]
+                                  the same for numbers (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
        cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
        cargo xtask book           build the book; gets mdBook first where it is not installed (four minutes of a core)

@@ -72,7 +72,12 @@ fn a_label_of_numbers_is_learned_as_numbers() {
     let eval: Value = serde_json::from_str(&good(folder, "eval houses.gw houses.csv --json")).unwrap();
     assert!(eval["rmse"].as_f64().unwrap() < 15.0 && eval["rows"] == 600, "{eval}");
     assert!(good(folder, "eval houses.gw houses.csv").contains("RMSE"));
-    assert!(good(folder, "inspect houses.gw").contains("* margin"));
+    let inspected = good(folder, "inspect houses.gw");
+    assert!(inspected.contains("* margin") && inspected.contains("learning_rate"), "{inspected}");
+    assert!(inspected.lines().all(|line| line.chars().count() <= 100), "{inspected}");
+    let json: Value = serde_json::from_str(&good(folder, "predict houses.gw houses.csv --json")).unwrap();
+    let said: f64 = values.lines().nth(5).unwrap().split_once(',').unwrap().1.parse().unwrap();
+    assert_eq!((json["predicted"][4].as_f64(), json["rows"].as_u64()), (Some(said), Some(600)));
     let folds: Value =
         serde_json::from_str(&good(folder, "train houses.csv --cv 3 --rounds 20 --json")).unwrap();
     assert_eq!(folds["fold_rmse"].as_array().unwrap().len(), 3);
@@ -110,6 +115,14 @@ fn medians_quantiles_counts_and_logarithms_are_learned() {
         let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
         assert!(numbers.is_sorted(), "{line}");
     }
+    let json: Value =
+        serde_json::from_str(&good(folder, "predict m.gw houses.csv --json --with place")).unwrap();
+    let rows = json["predicted"].as_array().unwrap();
+    assert_eq!((rows.len(), rows[0].as_array().unwrap().len()), (600, 3));
+    assert_eq!(
+        (&json["quantiles"][2], &json["with"]["place"][1]),
+        (&Value::from(0.9), &Value::from("shore"))
+    );
     assert!(good(folder, "eval m.gw houses.csv").contains("pinball"));
     assert!(good(folder, "inspect m.gw").contains("0.1, 0.5, 0.9"));
     assert!(
@@ -179,6 +192,7 @@ fn numbers_that_cannot_be_learned_are_named() {
     write_houses(&houses, None);
     assert!(bad(folder, "train houses.csv --objective classes").contains("looks like a quantity"));
     assert!(bad(folder, "train houses.csv --objective median").contains("not an objective"));
+    assert!(bad(folder, "train houses.csv --target price").contains("--label price"));
     assert!(bad(folder, "train houses.csv --model tree").contains("use a grove"));
     assert!(bad(folder, "train houses.csv --class-weight balanced").contains("label is a number"));
     assert!(bad(folder, "train houses.csv --label place --objective squared").contains("row 1"));

@@ -1,7 +1,10 @@
 //! The model file: what is saved comes back, and whatever is damaged is refused without a panic.
 
 use gatewood::bits::BitMatrix;
-use gatewood::circuit::{Grove, Literal, Pattern, PatternLayer, Planes, Span, Target, Tree, VoteTree};
+use gatewood::circuit::{
+    Grove, Literal, Output, Pattern, PatternLayer, Planes, Quantiles, Span, Target, Tree, ValueOutput,
+    VoteTree,
+};
 use gatewood::encode::Encoder;
 use gatewood::model::{Circuit, Model, Provenance};
 use proptest::prelude::*;
@@ -58,6 +61,21 @@ fn pattern_model() -> Model {
     finished(Circuit::Grove(Grove::with_features(7, spans, layer, 2, vec![4], 0.1, trees).unwrap()))
 }
 
+/// Two quantiles of a value that is learned in its logarithm.
+fn value_model() -> Model {
+    let trees = vec![
+        VoteTree::new(vec![2, 2], Target::One(0), vec![0, 1, 2, 3], vec![6, 9], vec![-700, 3, 40, 2047])
+            .unwrap(),
+        VoteTree::new(vec![1], Target::One(1), vec![6], vec![], vec![-20, 31]).unwrap(),
+    ];
+    let output = ValueOutput::new(2.5, 0.125)
+        .in_logarithm(true)
+        .with_quantiles(Quantiles::new(&[0.25, 0.75]).unwrap());
+    let features = (vec![Span::any(vec![0, 3, 6]).unwrap()], PatternLayer::default());
+    let grove = Grove::with_output(7, features, Output::Value(output), vec![-8, 9], 0.01, trees);
+    finished(Circuit::Grove(grove.unwrap()))
+}
+
 /// The bytes with a checksum that fits them.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 4;
@@ -69,7 +87,7 @@ fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
 #[test]
 fn what_is_saved_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    for model in [tree_model(), grove_model(), span_model(), pattern_model()] {
+    for model in [tree_model(), grove_model(), span_model(), pattern_model(), value_model()] {
         let path = folder.path().join("model.gw");
         model.save(&path).unwrap();
         assert_eq!(Model::load(&path).unwrap(), model);
@@ -115,8 +133,19 @@ fn files_of_version_3_are_read_for_ever() {
 }
 
 #[test]
+fn files_of_version_4_are_read_for_ever() {
+    let golden = include_bytes!("golden/values-4.gw");
+    assert_eq!(Model::from_bytes(golden).unwrap(), value_model());
+    assert_eq!(value_model().to_bytes(), golden);
+    let mut older = golden.to_vec();
+    older[8] = 3;
+    let error = Model::from_bytes(&sealed(older)).unwrap_err();
+    assert_eq!(error.to_string(), "a file of version 3 has no values");
+}
+
+#[test]
 fn every_flipped_bit_and_every_cut_is_noticed() {
-    for model in [tree_model(), grove_model(), span_model(), pattern_model()] {
+    for model in [tree_model(), grove_model(), span_model(), pattern_model(), value_model()] {
         let bytes = model.to_bytes();
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();
@@ -230,8 +259,8 @@ fn many_classes_and_deep_trees_are_read_at_once() {
 
 proptest! {
     #[test]
-    fn sealed_damage_never_panics(kind in 0usize..3, places in prop::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
-        let mut bytes = [tree_model, grove_model, span_model][kind]().to_bytes();
+    fn sealed_damage_never_panics(kind in 0usize..5, places in prop::collection::vec((any::<usize>(), any::<u8>()), 1..6)) {
+        let mut bytes = [tree_model, grove_model, span_model, pattern_model, value_model][kind]().to_bytes();
         for (place, value) in places {
             let place = place % bytes.len();
             bytes[place] = value;

@@ -53,6 +53,9 @@ fn shape(text: &str) -> Result<(usize, usize), String> {
 /// Bits shown unless all are wanted.
 const SHOWN: usize = 20;
 
+/// Characters of a line of settings.
+const LINE: usize = 80;
+
 /// Runs `gatewood inspect`.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let model = Model::load(&args.model)?;
@@ -157,16 +160,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         put("trained on", format!("{}, {} rows", provenance.data, count(provenance.rows)));
         put("by", provenance.program.clone());
     }
-    let said = |settings: Vec<(String, String)>| {
-        let each = settings.iter().map(|(name, value)| format!("{name} {}", value.trim_matches('"')));
-        each.collect::<Vec<String>>().join(", ")
-    };
-    let (learned, encoded) = (said(model.settings().resolved()), said(model.settings().encode()));
-    if !learned.is_empty() {
-        put("settings", learned);
-    }
-    if !encoded.is_empty() {
-        put("encoding", encoded);
+    for (name, settings) in
+        [("settings", model.settings().resolved()), ("encoding", model.settings().encode())]
+    {
+        for (line, text) in in_lines(&settings).into_iter().enumerate() {
+            put(if line == 0 { name } else { "" }, text);
+        }
     }
     let mut text = grid.show("");
     text += "\n";
@@ -181,6 +180,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         text += &format!("  … and {} more: --all lists them\n", count(by_use.len() - shown));
     }
     print(&text)
+}
+
+/// Settings as lines of about the same length.
+fn in_lines(settings: &[(String, String)]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (name, value) in settings {
+        let text = format!("{name} {}", value.trim_matches('"'));
+        match lines.last_mut() {
+            Some(line) if line.len() + text.len() < LINE => *line += &format!(", {text}"),
+            _ => lines.push(text),
+        }
+    }
+    lines
 }
 
 /// Writes the heat map of a model of images.

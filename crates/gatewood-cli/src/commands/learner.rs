@@ -194,7 +194,8 @@ fn objective(text: &str) -> Result<Aim, String> {
 }
 
 fn target_scale(text: &str) -> Result<TargetScale, String> {
-    text.parse().map_err(|error: gatewood::Error| error.to_string())
+    let hint = |error: gatewood::Error| format!("{error}; the column to predict is named by --label {text}");
+    text.parse().map_err(hint)
 }
 
 fn trials(text: &str) -> Result<u64, String> {

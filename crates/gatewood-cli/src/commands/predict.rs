@@ -96,7 +96,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             names.push("c_mean".into());
         }
         if args.json {
-            let value = json!({"rows": table.rows(), "predicted": values, "quantiles": quantiles.levels()});
+            let mut value = match quantiles.levels() {
+                [] => json!({"rows": table.rows(), "predicted": values}),
+                levels => {
+                    let rows: Vec<&[f64]> = values.chunks(levels.len()).collect();
+                    json!({"rows": table.rows(), "quantiles": levels, "predicted": rows})
+                }
+            };
+            put_carried(args, &carried, &mut value);
             return print(&format!("{value}\n"));
         }
         let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
@@ -178,10 +185,15 @@ fn json_result(args: &Args, classes: &[String], prediction: &Prediction, carried
         let rows = 0..prediction.classes().len();
         value["probabilities"] = rows.map(|row| json!(prediction.probabilities(row))).collect();
     }
+    put_carried(args, carried, &mut value);
+    value
+}
+
+/// Puts the columns that are carried through beside the rest.
+fn put_carried(args: &Args, carried: &[Column], value: &mut Value) {
     for (name, column) in args.carried.iter().zip(carried) {
         value["with"][name] = (0..column.len()).map(|row| json!(shown(column, row))).collect();
     }
-    value
 }
 
 /// A value as it is written.
