@@ -140,6 +140,11 @@ fn properties_are_proven_or_shown_false() {
     let broken = run(folder, &["prove", "people.gw", "never \"<=50K\""]);
     assert_eq!(broken.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&broken.stdout).contains("this row is <=50K"));
+    // A column that was left out on purpose changes nothing.
+    let shape = ["--rounds", "5", "--depth", "1", "--arity", "3", "--drop", "work"];
+    good(folder, &[&["train", "people.csv", "-o", "fair.gw"], &shape[..]].concat());
+    assert!(good(folder, &["prove", "fair.gw", "independent of work"]).starts_with("proven"));
+    assert_eq!(run(folder, &["prove", "fair.gw", "monotone up in work"]).status.code(), Some(2));
     for wrong in ["sometimes", "independent of wealth"] {
         assert_eq!(run(folder, &["prove", "people.gw", wrong]).status.code(), Some(2), "{wrong}");
     }

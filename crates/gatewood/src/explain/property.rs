@@ -24,8 +24,8 @@ impl Property {
 pub(super) enum Claim {
     /// The margin of a two-class grove, or whether the class is this one, never falls as the column rises (or never rises).
     Monotone { column: usize, up: bool, class: Option<usize> },
-    /// The class is the same whatever the column says.
-    Independent { column: usize },
+    /// The class is the same whatever the column says; none for a column that was dropped in training.
+    Independent { column: Option<usize> },
     /// No row of any of these boxes has the class.
     Never { class: usize, when: Vec<Condition> },
     /// All rows of these boxes have the class.
@@ -215,7 +215,10 @@ impl<'a> Reader<'a> {
         }
         if self.takes("independent") {
             self.expect("of")?;
-            return Ok(Claim::Independent { column: self.column()? });
+            let name = &self.next("a column")?.text;
+            let is_dropped = self.explainer.model.settings().dropped().contains(name);
+            let column = if is_dropped { None } else { Some(self.explainer.column_named(name)?) };
+            return Ok(Claim::Independent { column });
         }
         if self.takes("never") {
             let class = self.class()?;

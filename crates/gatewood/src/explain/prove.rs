@@ -64,7 +64,9 @@ impl Explainer<'_> {
         let proof = match &property.claim {
             Claim::Never { class, when } => self.prove_never(*class, when, limit),
             Claim::Always { class, when } => self.prove_always(*class, when, limit),
-            Claim::Independent { column } => self.prove_independent(*column, limit),
+            // What is not read changes nothing.
+            Claim::Independent { column: None } => Proof::Proven,
+            Claim::Independent { column: Some(column) } => self.prove_independent(*column, limit),
             Claim::Monotone { column, up, class } => self.prove_monotone(*column, *up, *class, limit)?,
         };
         Ok(match proof {

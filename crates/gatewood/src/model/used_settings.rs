@@ -69,6 +69,12 @@ impl UsedSettings {
         self.0.get("encode").map(listed).unwrap_or_default()
     }
 
+    /// The columns that were left out because they were named to be.
+    pub fn dropped(&self) -> Vec<String> {
+        let names = self.0.get("encode").and_then(|encode| encode.get("drop")).and_then(Value::as_array);
+        names.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+    }
+
     /// What was chosen, as a training takes it.
     ///
     /// # Errors
