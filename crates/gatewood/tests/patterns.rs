@@ -2,6 +2,7 @@
 
 use gatewood::circuit::{Grove, Netlist, prove_equal};
 use gatewood::encode::{EncodeSettings, ImageShape, Labels, PixelCode, Table, Test};
+use gatewood::explain::pixel_worth;
 use gatewood::export::{Format, ModelOptions, netlist_of, pattern_picture, read, write_model};
 use gatewood::learn::Silent;
 use gatewood::model::{Circuit, Model, Predictor, Rows, TrainSettings, Training, train};
@@ -177,6 +178,36 @@ fn a_grove_with_patterns_is_continued() {
         };
         assert_eq!(votes(new, old.trees().len(), &bits), votes(old, old.trees().len(), &of_old));
     }
+}
+
+/// The pixels that speak for the class are those of the corner, wherever it is.
+#[test]
+fn pixels_speak_for_a_class() {
+    let rows = corners(800, 6);
+    let chosen = serde_json::json!({
+        "patterns": 300, "rounds": 20,
+        "pattern": {"radius": [9, 9], "window": [3, 4], "literals": [3, 5]},
+    });
+    let model = trained(&rows, chosen, None);
+    let (mut on, mut right) = (0.0, 0.0);
+    for row in 0..20 {
+        let image = rows.0.select_rows(&[row]).unwrap();
+        let worth = pixel_worth(&model, &image, 1).unwrap();
+        assert_eq!(worth.len(), SIDE * SIDE);
+        let sum = worth.iter().sum::<f64>();
+        assert!((sum == 0.0 || (sum - 1.0).abs() < 1e-9) && worth.iter().all(|&worth| worth >= 0.0));
+        if model.predict(&image, 1).unwrap().classes()[0] != rows.1.codes()[row] {
+            continue;
+        }
+        let pixels = image.pixels().unwrap();
+        let light = *pixels.iter().max().unwrap();
+        // Corners are 120 above the darkest their image can be.
+        let bright = pixels.iter().zip(&worth).filter(|(pixel, _)| **pixel == light);
+        on += bright.clone().map(|(_, worth)| worth).sum::<f64>();
+        right += bright.count() as f64 / worth.len() as f64;
+    }
+    assert!(on > 3.0 * right, "corners speak for {on} in {right} of the images");
+    assert!(pixel_worth(&model, &rows.0, 1).is_err_and(|error| error.is_data()));
 }
 
 #[test]

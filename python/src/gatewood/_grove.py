@@ -73,9 +73,9 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         Pixels of the lines in images that trees read as spans, any of them or all, 2 to 12; 0 for none. Images are those
         whose shape is in ``encode``.
     patterns : int
-        Patterns that are drawn from images for trees to read; 0 for none.
+        Patterns that are learned from images for trees to read; 0 for none. Left open, as suits images of 200 rows or more.
     augment : list of str
-        What is done to training images to have more of them: ``"shift"``, ``"mirror"``.
+        What is done to training images to have more of them: ``"shift"``, ``"mirror"``; an empty list for nothing.
     max_gates : int
         Gates the grove may have at the most.
     time_limit : float

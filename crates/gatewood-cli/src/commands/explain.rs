@@ -5,16 +5,20 @@ mod sample;
 mod values;
 
 use std::fmt::Write;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::inspect::named_shape;
 use super::predict::contributions_of;
 use super::sources::{ModelArgs, data_spec};
-use crate::terminal::{Usage, count, print, seconds};
+use crate::terminal::{OutputFile, Usage, count, print, seconds};
 use anyhow::{Result, bail};
 use gatewood::encode::Table;
 use gatewood::explain::{
-    BACKGROUND_ROWS, Contributions, EXPLAIN_SECONDS, ExplainedRow, Explainer, Reason, Turning,
+    BACKGROUND_ROWS, Contributions, EXPLAIN_SECONDS, ExplainedRow, Explainer, Reason, Turning, pixel_worth,
 };
+use gatewood::export::heat_map;
 use gatewood::model::{Circuit, Model, Rows};
 use gatewood_data::{LoadOptions, load_unlabelled};
 use serde_json::{Value, json};
@@ -66,6 +70,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROWS", conflicts_with_all = ["row", "sample"])]
     robustness: Option<usize>,
 
+    /// Only draw which pixels of the row, an image, speak for its class: how much the lead of the class falls when a pixel is
+    /// turned from dark to bright or back. Models with patterns too
+    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["sample", "robustness", "json"])]
+    heat_map: Option<PathBuf>,
+
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -81,6 +90,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
         return values::run(args, &model, &table, row_of(args, &table)?, &options);
     }
+    if let Some(path) = &args.heat_map {
+        let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
+        let image = table.select_rows(&[row_of(args, &table)?])?;
+        return draw_heat_map(args, &model, &image, path);
+    }
     let explainer = Explainer::new(&model)?;
     if let Some(rows) = args.robustness {
         return robustness::run(args, &explainer, rows, &options);
@@ -90,6 +104,19 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         return sample::run(args, &explainer, &table, rows);
     }
     explain_row(args, &model, &explainer, &table, row_of(args, &table)?, &options)
+}
+
+/// Draws which pixels of an image speak for its class.
+fn draw_heat_map(args: &Args, model: &Model, image: &Table, path: &Path) -> Result<()> {
+    let Some((height, width)) = named_shape(model.encoder()) else {
+        bail!(Usage("the columns are not named as those of images are, by line and column".into()));
+    };
+    let worth = pixel_worth(model, image, args.model.threads)?;
+    let mut file = OutputFile::create(Some(path), [args.model.path()])?;
+    file.write_all(heat_map(&worth, width, height)?.as_bytes())?;
+    file.finish()?;
+    let class = model.predict(image, 1)?.classes()[0] as usize;
+    print(&format!("row {}: {}\n", args.row, model.classes()[class]))
 }
 
 /// The place of the row that is asked for.

@@ -209,7 +209,7 @@ fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path, from: 
 }
 
 /// The height and width of images, where the columns are named by line and column: `r3c14`, or `red_r3c14`.
-fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
+pub(crate) fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
     let place = |name: &str| {
         let (line, column) = name.rsplit('_').next()?.strip_prefix('r')?.split_once('c')?;
         Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?))

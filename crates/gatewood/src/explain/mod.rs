@@ -4,6 +4,7 @@
 //! - [`Explainer`]: a model made ready for questions whose answers are proven for every row that can exist.
 //! - [`Reason`]: the columns and ranges that alone fix a row's class.
 //! - [`Counterfactual`]: the least change that turns a row's class.
+//! - [`pixel_worth`]: which pixels of one image speak for its class, measured.
 //! - [`Property`]: a sentence about all rows, with a [`Proof`] or rows that show it to be false.
 
 mod bound;
@@ -13,6 +14,7 @@ mod counterfactual;
 mod domain;
 mod explainer;
 mod flat;
+mod pixels;
 mod property;
 mod prove;
 #[cfg(test)]
@@ -30,6 +32,7 @@ use crate::{Error, Result};
 pub use contributions::{BACKGROUND_ROWS, Contributions, contributions, contributions_among, spread};
 pub use counterfactual::{Change, Counterfactual, Turning};
 pub use explainer::{ExplainedRow, Explainer};
+pub use pixels::pixel_worth;
 pub use property::Property;
 pub use prove::{PROOF_SECONDS, Proof, Witness};
 pub use reason::{EXPLAIN_SECONDS, Reason};
@@ -41,7 +44,8 @@ fn refuse_patterns(model: &Model) -> Result<()> {
     let has_patterns = matches!(model.circuit(), Circuit::Grove(grove) if !grove.patterns().is_empty());
     if has_patterns || model.encoder().compares() {
         return Err(Error::data(
-            "models with patterns are not explained yet: train with --patterns 0 to explain",
+            "reasons, changes, contributions and proofs are not worked out for models with patterns: train with --patterns 0 for \
+             them (a heat map of one image is drawn for every grove)",
         ));
     }
     Ok(())
