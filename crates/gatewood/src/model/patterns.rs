@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{LabelledRows, Rows};
 use crate::circuit::Grove;
-use crate::encode::{Augment, Encoder, ImageShape, Kind};
+use crate::encode::{Augment, Encoder, ImageShape, Kind, Value};
 use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, PatternColumns};
 use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove, judging_rows};
 use crate::platform::Instant;
@@ -15,6 +15,10 @@ const PART_OF_TIME: f64 = 0.25;
 
 /// Rows below which no patterns are learned unless they are asked for: too few to choose among so many columns.
 const FEWEST_ROWS: usize = 200;
+
+/// Rows that are looked at to see whether pixels are like those beside them, and the least correlation that there is then.
+const LOOKED_AT: usize = 128;
+const LIKE: f64 = 0.1;
 
 /// Learns a grove, over patterns of images where there is an image to learn them of: then with the encoder that has the bits which they read.
 /// `rows` are those of the task and its validation rows before they were encoded.
@@ -99,7 +103,8 @@ pub(super) fn wanted(
         (Some(image), None) if start.is_none() => {
             let is_small = settings.spans == Some(0) || settings.max_gates.is_some();
             let suits = !is_value && !is_small && train.rows.len() >= FEWEST_ROWS;
-            Ok(Some(image).filter(|image| suits && is_image(train.rows, image)))
+            Ok(Some(image)
+                .filter(|image| suits && is_image(train.rows, image) && has_shapes(train.rows, image)))
         }
         (_, None | Some(0)) if !has_old => Ok(None),
         _ => Ok(image),
@@ -119,6 +124,41 @@ fn is_image(rows: Rows<'_>, image: &ImageShape) -> bool {
     }
 }
 
+/// Whether pixels are like those beside them. Where they are not, there are no shapes to find, and patterns would learn noise.
+fn has_shapes(rows: Rows<'_>, image: &ImageShape) -> bool {
+    let value = |row: usize, column: usize| match rows {
+        Rows::Bits(bits) => f64::from(u8::from(bits.get(row, column))),
+        Rows::Raw(table) => match table.value(row, column) {
+            Value::Bit(bit) => f64::from(u8::from(bit)),
+            Value::Pixel(pixel) => f64::from(pixel),
+            Value::Number(number) if number.is_finite() => number,
+            _ => 0.0,
+        },
+    };
+    let step = rows.len().div_ceil(LOOKED_AT).max(1);
+    let some: Vec<usize> = (0..rows.len()).step_by(step).collect();
+    // How each pixel differs from its mean.
+    let spread = |column: usize| -> Vec<f64> {
+        let values: Vec<f64> = some.iter().map(|&row| value(row, column)).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.into_iter().map(|value| value - mean).collect()
+    };
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut common, mut most) = (0.0, 0.0);
+    let mut left: Option<Vec<f64>> = None;
+    for column in 0..image.columns() {
+        let here = spread(column);
+        // Where lines are of one pixel, the next one is below.
+        let is_first = column % image.width == 0 && image.width > 1;
+        if let Some(left) = left.filter(|_| !is_first) {
+            common += product(&left, &here);
+            most += (product(&left, &left) * product(&here, &here)).sqrt();
+        }
+        left = Some(here);
+    }
+    common > LIKE * most
+}
+
 /// What is done to training images: what is asked for, or what they allow where patterns are learned anew.
 pub(super) fn augmentation(
     allowed: &[Augment],
@@ -136,5 +176,40 @@ fn image_rows(rows: Rows<'_>) -> ImageRows<'_> {
     match rows {
         Rows::Raw(table) => ImageRows::Raw(table),
         Rows::Bits(bits) => ImageRows::Bits(bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{Labels, Table};
+    use crate::random::{Purpose, Stream};
+
+    #[test]
+    fn noise_has_no_shapes() {
+        let image = ImageShape::grey(8, 6);
+        let mut stream = Stream::new(1, Purpose::Generate, 0);
+        // Each pixel is that to its left, or drawn anew.
+        let mut made = |keep: u32| {
+            let mut pixel = 0;
+            let mut next = || {
+                if stream.below(100) >= keep {
+                    pixel = stream.below(256) as u8;
+                }
+                pixel
+            };
+            Table::from_pixels(48, (0..48 * 400).map(|_| next()).collect()).unwrap()
+        };
+        let (noise, smooth) = (made(0), made(50));
+        let labels = Labels::new(vec!["a".into(), "b".into()], vec![0; 400]).unwrap();
+        let found = |table: &Table, settings: &GroveSettings| {
+            let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+            wanted(&rows, Some(image), settings, None).unwrap()
+        };
+        let open = GroveSettings::default();
+        assert_eq!((found(&noise, &open), found(&smooth, &open)), (None, Some(image)));
+        assert_eq!(found(&noise, &GroveSettings { patterns: Some(9), ..open.clone() }), Some(image));
+        assert_eq!(found(&smooth, &GroveSettings { patterns: Some(0), ..open.clone() }), None);
+        assert_eq!(found(&smooth, &GroveSettings { spans: Some(0), ..open }), None);
     }
 }
