@@ -189,7 +189,11 @@ export function playground(element, engine) {
   }
 
   async function download(format) {
+    const before = status.textContent;
+    // Simplifying a grove of many patterns takes a minute.
+    if (format === "verilog") status.textContent = "Writing Verilog: the circuit is simplified first…";
     const { bytes } = await engine.ask(format === "model" ? { ask: "model" } : { ask: "export", format });
+    status.textContent = before;
     const name = `${(loaded?.name ?? source).replace(/[^\w-]+/g, "_").slice(0, 40)}.${{ model: "gw", c: "c", verilog: "v" }[format]}`;
     const link = h("a", { href: URL.createObjectURL(new Blob([bytes])), download: name });
     link.click();
