@@ -8,7 +8,7 @@ use super::{DataKind, Profile};
 /// What suits one case of data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Defaults {
-    /// Inputs of the gates, the bottom level and the root.
+    /// Inputs of the gates, the bottom level and the root; 0 for the bottom level where there is only the root.
     pub(super) arities: [usize; 2],
     pub(super) climb: u32,
     pub(super) candidates: u32,
@@ -167,15 +167,15 @@ const IMAGE_LARGE: Defaults = Defaults {
     ..IMAGE
 };
 
-/// Values: smaller trees than for classes, in smaller steps and with many more rounds.
+/// Values: trees of one gate, in smaller steps than for classes and with more rounds.
 const VALUE: Defaults = Defaults {
-    arities: [3, 3],
-    climb: 800,
-    rounds: 3000,
-    easy_rounds: 3000,
-    most_rounds: 4000,
+    arities: [0, 5],
+    climb: 600,
+    rounds: 1500,
+    easy_rounds: 1500,
+    most_rounds: 2000,
     trees_per_round: 4,
-    learning_rate: 0.03,
+    learning_rate: 0.05,
     sample_rows: 16384,
     ..TABLE
 };
@@ -206,7 +206,7 @@ pub(super) const CASES: [Case; 21] = [
         holds: |data| data.classes == 0,
         defaults: VALUE,
         other: None,
-        note: "held-out rows of California housing and bike sharing: RMSE 0.460 and 38.3; 0.461 and 38.3 with gates of 4, 0.464 and 39.0 at a rate of 0.05, 0.464 and 38.5 at a climb of 400",
+        note: "held-out rows of California housing, 600 rounds at a rate of 0.1: RMSE 0.470 in 2.1 s of one core, 0.471 in 1.6 s with gates of 4, 0.473 in 2.4 s with two levels of 3; 1,200 rounds at 0.05: 0.467",
     },
     Case {
         name: "patterns of images, 2 classes, under 5,000 rows",

@@ -119,6 +119,47 @@ fn sum_generic<V: Vector>(addresses: &[u16], gradients: &[i32], sums: &mut [Sums
     }
 }
 
+levels! {
+    /// Adds the gradient of every row to that of its address, and one to the hessian; only of rows whose mask is all ones,
+    /// where there are masks.
+    fn sum_ones(addresses: &[u16], gradients: &[i32], masks: &[i32], sums: &mut [Sums]) = sum_ones_generic
+}
+
+#[inline(always)]
+fn sum_ones_generic<V: Vector>(addresses: &[u16], gradients: &[i32], masks: &[i32], sums: &mut [Sums]) {
+    assert!(masks.is_empty() || masks.len() == addresses.len());
+    let whole = if sums.len() <= FEW_ADDRESSES { addresses.len() / BLOCK * BLOCK } else { 0 };
+    let blocks = addresses[..whole].chunks_exact(BLOCK).zip(gradients.chunks_exact(BLOCK));
+    for (block, (addresses, gradients)) in blocks.enumerate() {
+        let mut here = [0i32; BLOCK];
+        for i in 0..BLOCK {
+            here[i] = i32::from(addresses[i]);
+        }
+        if let Some(masks) = masks.get(block * BLOCK..(block + 1) * BLOCK) {
+            // No address is below zero.
+            for i in 0..BLOCK {
+                here[i] |= !masks[i];
+            }
+        }
+        for (address, sums) in sums.iter_mut().enumerate() {
+            let (mut gradient, mut rows) = (0, 0);
+            for i in 0..BLOCK {
+                let mask = -i32::from(here[i] == address as i32);
+                gradient += gradients[i] & mask;
+                rows -= mask;
+            }
+            sums.gradient += i64::from(gradient);
+            sums.hessian += i64::from(rows) << POINT;
+        }
+    }
+    for row in whole..addresses.len() {
+        let mask = i64::from(masks.get(row).copied().unwrap_or(-1));
+        let sums = &mut sums[usize::from(addresses[row])];
+        sums.gradient += i64::from(gradients[row]) & mask;
+        sums.hessian += (1 << POINT) & mask;
+    }
+}
+
 /// The second derivative of the loss that goes with a gradient.
 #[inline(always)]
 fn hessian(gradient: i32) -> u32 {
@@ -195,6 +236,7 @@ mod tests {
             let logistic: Vec<u32> = (0..=2 * limit).map(|_| 1 + below((1 << POINT) - 1)).collect();
             let addresses: Vec<u16> = (0..rows).map(|_| below(count as u32) as u16).collect();
             let labels: Vec<u32> = (0..rows).map(|_| below(2)).collect();
+            let masks: Vec<i32> = (0..rows).map(|_| -(below(2) as i32)).collect();
             let before: Vec<i32> = (0..rows).map(|_| below(6000) as i32 - 3000).collect();
 
             let margins: Vec<i32> =
@@ -223,6 +265,14 @@ mod tests {
                 let mut summed = vec![Sums::default(); count];
                 kernels.sum(&addresses, &gradients, &mut summed);
                 prop_assert_eq!(&summed, &sums);
+                for masks in [&masks[..], &[]] {
+                    let (mut summed, mut expected) = (vec![Sums::default(); count], vec![Sums::default(); count]);
+                    kernels.sum_ones(&addresses, &gradients, masks, &mut summed);
+                    for row in (0..rows).filter(|&row| masks.get(row) != Some(&0)) {
+                        expected[addresses[row] as usize].put(gradients[row], 1 << POINT, 1);
+                    }
+                    prop_assert_eq!(&summed, &expected);
+                }
                 logs.push(kernels.log_likelihood(&gradients));
             }
             prop_assert!(logs.iter().all(|found| found.to_bits() == logs[0].to_bits()));

@@ -331,6 +331,15 @@ impl Kernels {
         dispatch!(self, boost::sum(addresses, gradients, sums));
     }
 
+    /// Adds the gradient of every row to the sums of its address, and one to the hessian; where there are masks, one a row, those
+    /// of zero leave their row out and the others are all ones.
+    ///
+    /// # Panics
+    /// When there are no sums for an address, or masks for some rows only.
+    pub(crate) fn sum_ones(self, addresses: &[u16], gradients: &[i32], masks: &[i32], sums: &mut [Sums]) {
+        dispatch!(self, boost::sum_ones(addresses, gradients, masks, sums));
+    }
+
     /// Writes what rows are drawn by, given their gradients: the size, but at most one; or, where there are any, the power
     /// for sizes with the same first bits, those of one at place 0.
     pub(crate) fn sampling_weights(self, gradients: &[i32], powers: &[u32], out: &mut [u32]) {

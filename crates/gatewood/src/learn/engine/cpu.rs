@@ -114,7 +114,7 @@ impl<'a> CpuEngine<'a> {
 
     /// Whether all rows that are summed over count for one: then they are weighed when all are summed.
     fn is_even(state: &CpuState, next: &Summand<'_, Vec<u16>>) -> bool {
-        state.objective.hessian() == Hessian::Logistic && state.weights.is_empty() && next.climbed.is_empty()
+        state.objective.hessian() != Hessian::Count && state.weights.is_empty() && next.climbed.is_empty()
     }
 
     /// Adds some rows to sums, given their part of the gradients; `room` is for those that are learned from.
@@ -135,6 +135,9 @@ impl<'a> CpuEngine<'a> {
         let learned = state.learned.get(rows.clone());
         if Self::is_even(state, next) {
             match learned {
+                _ if state.objective.hessian() == Hessian::One => {
+                    self.kernels.sum_ones(addresses, gradients, learned.unwrap_or_default(), sums);
+                }
                 None => self.kernels.sum(addresses, gradients, sums),
                 Some(learned) => {
                     // A gradient of zero has a hessian of zero.

@@ -232,20 +232,26 @@ impl GroveSettings {
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
         let few_gates =
             two && data.kind == DataKind::Image && self.max_gates.is_some_and(|most| most < FEW_GATES);
-        let arity = self.arity.unwrap_or(if few_gates { 6 } else { defaults.arities[0] });
-        let depth = self.depth.unwrap_or(2);
+        // The coverage of quantiles was measured with two levels.
+        let [bottom, root] = match self.objective {
+            Some(ValueLoss::Quantile(_)) if defaults.arities[0] == 0 => [BOTTOM_ARITY; 2],
+            _ => defaults.arities,
+        };
+        let depth = self.depth.unwrap_or(if bottom == 0 && self.root_arity.is_none() { 1 } else { 2 });
+        let arity = self.arity.unwrap_or(match bottom {
+            _ if few_gates => 6,
+            0 if depth == 1 => self.root_arity.unwrap_or(root),
+            0 => BOTTOM_ARITY,
+            _ => bottom,
+        });
         let between = |name: &str, value: usize, low: usize, high: usize| match value {
             value if (low..=high).contains(&value) => Ok(value),
             _ => Err(Error::setting(format!("{name} {value} is not between {low} and {high}"))),
         };
         between("arity", arity, 1, MAX_ARITY)?;
         between("depth", depth, 1, 3)?;
-        let root_arity = between(
-            "root_arity",
-            self.root_arity.unwrap_or(if given { arity } else { defaults.arities[1] }),
-            1,
-            MAX_ARITY,
-        )?;
+        let root_arity =
+            between("root_arity", self.root_arity.unwrap_or(if given { arity } else { root }), 1, MAX_ARITY)?;
         let mut arities = vec![arity; depth];
         arities[depth - 1] = root_arity;
         if arities.iter().product::<usize>() > 4096 {
@@ -373,3 +379,6 @@ const VALUE_VOTE_BITS: u32 = 12;
 
 /// Gates up to which those of an image are better wide ones of trees than spans.
 pub(crate) const FEW_GATES: usize = 200;
+
+/// Inputs of the gates below the root, where trees have only a root by default and more levels are asked for.
+const BOTTOM_ARITY: usize = 3;
