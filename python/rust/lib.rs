@@ -10,6 +10,7 @@ mod explain;
 mod explore;
 mod export;
 mod model;
+mod parts;
 mod rows;
 mod table;
 mod training;
@@ -29,6 +30,8 @@ mod _core {
     use super::export::{export, format_of, test_code, verify};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::parts::{Part, train_parts};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

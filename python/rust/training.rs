@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Written by the threads that learn, read by the one that called.
 #[derive(Default)]
-struct Watch {
+pub(crate) struct Watch {
     stop: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
@@ -135,7 +135,7 @@ pub fn train(
 }
 
 /// Runs work on a thread of its own while this one, which may be Python's main thread, listens for signals.
-fn watched(
+pub(crate) fn watched(
     py: Python<'_>,
     watch: &Watch,
     progress: Option<&Py<PyAny>>,

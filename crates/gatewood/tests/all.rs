@@ -13,6 +13,7 @@ mod labels;
 mod learning;
 mod model_file;
 mod objective;
+mod parts;
 mod patterns;
 mod predictor;
 mod regression;

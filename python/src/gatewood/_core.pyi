@@ -127,6 +127,26 @@ def train(
     device: str = "cpu",
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Model, str]: ...
+class Part:
+    def __init__(self, rows: _Rows, judges: bool, threads: int) -> None: ...
+    def answer(self, message: bytes) -> bytes: ...
+
+def train_parts(
+    settings: str,
+    ask: Callable[[list[bytes | None]], list[bytes | None]],
+    count: int,
+    labels: NDArray[np.uint32],
+    classes: list[str],
+    *,
+    values: NDArray[np.float64] | None = None,
+    validation: NDArray[np.uint32] | None = None,
+    validation_values: NDArray[np.float64] | None = None,
+    threads: int | None = None,
+    weights: NDArray[np.float64] | None = None,
+    label: str | None = None,
+    data: str = "",
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[Model, str]: ...
 def load_dataset(
     name: str, options: list[tuple[str, str]], folder: str | PathLike[str] | None
 ) -> dict[str, Any]: ...

@@ -35,7 +35,7 @@ Classifier = TypeVar("Classifier", bound="CircuitClassifier")
 FEW = 8
 
 # Parameters that are not settings of the library.
-_OWN = {"encode", "random_state", "n_jobs", "device", "verbose", "class_weight"}
+_OWN = {"encode", "random_state", "n_jobs", "device", "verbose", "class_weight", "client"}
 
 # Settings of the library that scikit-learn has another word for.
 _PARAMETERS = {"rounds": "n_estimators"}

@@ -88,8 +88,7 @@ def read_array(X: NDArray[Any], pixels: bool) -> Rows:
     """A two-dimensional array of any type; images stay where they are."""
     if pixels and X.dtype == np.uint8:
         return np.ascontiguousarray(X)
-    if not X.dtype.isnative and X.dtype.kind in "iuf":
-        X = X.astype(X.dtype.newbyteorder("="))
+    X = aligned(X)
     if X.dtype.kind in "biu" or X.dtype in (np.float32, np.float64):
         return Table.from_array(X, None)
     if X.dtype.kind == "f":
@@ -101,6 +100,13 @@ def read_array(X: NDArray[Any], pixels: bool) -> Rows:
             pass
     columns = [_from_array(X[:, column]) for column in range(X.shape[1])]
     return Table.from_columns(columns, None)
+
+
+def aligned(X: NDArray[Any]) -> NDArray[Any]:
+    """An array whose numbers lie as the machine reads them: some that came over a network do not."""
+    if not X.dtype.isnative and X.dtype.kind in "iuf":
+        return X.astype(X.dtype.newbyteorder("="))
+    return X if X.flags.aligned else X.copy()
 
 
 def parts(X: Any, pixels: bool) -> list[Any]:
@@ -148,7 +154,7 @@ def _from_array(values: NDArray[Any]) -> _Column:
             except (TypeError, ValueError):
                 pass  # Not all are dates: the reader of objects says which is not.
         return "object", np.ascontiguousarray(values), None
-    return "number", values, None
+    return "number", aligned(values), None
 
 
 def _unreadable(name: str, kind: object) -> TypeError:

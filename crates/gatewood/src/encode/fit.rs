@@ -1,5 +1,6 @@
 //! Fits an encoder: which bits each raw column gives.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cuts::{between, between_moments, quantile_cuts};
@@ -8,8 +9,9 @@ use super::prune::{Verdict, prune};
 use super::settings::{FEW_BINS, MAX_BINS};
 use super::treat::{Treated, treat};
 use super::{
-    BitMeaning, Codes, Column, ColumnReport, DatePart, EncodeReport, EncodeSettings, Encoder, FewValues,
-    Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, Written, transform, words,
+    BitMeaning, Codes, Column, ColumnReport, ColumnSettings, DatePart, EncodeReport, EncodeSettings, Encoder,
+    FewValues, Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, Written,
+    transform, words,
 };
 use crate::pool::{each, with_pool};
 use crate::text::{quote, short};
@@ -39,26 +41,131 @@ pub(super) fn fit(
             table.columns()
         )));
     }
-    check_names(table, settings)?;
+    let columns = Whole { table, rows };
+    check_names(&columns, settings)?;
     // Each column is looked at, and then perhaps a few bits of it.
     let many = transform::is_many(table.rows(), table.columns().saturating_mul(8));
     with_pool(threads, many, |parallel| {
-        let draft = draft(table, rows, settings, parallel)?;
+        let draft = draft(&columns, settings, parallel)?;
         let verdicts = prune(&draft.encoder, table, rows, settings, parallel)?;
-        finish(table, draft, &verdicts)
+        finish(&columns, draft, &verdicts)
     })
 }
 
-fn check_names(table: TableView<'_>, settings: &EncodeSettings) -> Result<()> {
+/// [`fit`] to columns that are looked at elsewhere, given what is to become of the bits of a draft.
+pub(super) fn fit_columns(
+    columns: &dyn Columns,
+    settings: &EncodeSettings,
+    judge: impl FnOnce(&Encoder) -> Result<Vec<Verdict>>,
+) -> Result<(Encoder, EncodeReport)> {
+    settings.check()?;
+    if columns.rows() == 0 {
+        return Err(Error::data("there are no rows to fit an encoder to"));
+    }
+    if columns.width() > MAX_COLUMNS {
+        return Err(Error::too_large(format!(
+            "{} columns are over the limit of {MAX_COLUMNS}",
+            columns.width()
+        )));
+    }
+    check_names(columns, settings)?;
+    let draft = draft(columns, settings, false)?;
+    let verdicts = judge(&draft.encoder)?;
+    finish(columns, draft, &verdicts)
+}
+
+/// The columns that an encoder is fitted to, wherever their rows are.
+pub(super) trait Columns: Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+
+    /// Number of columns.
+    fn width(&self) -> usize;
+
+    /// The name of a column.
+    fn name(&self, position: usize) -> Cow<'_, str>;
+
+    /// What a column holds.
+    fn kind(&self, position: usize) -> Kind;
+
+    /// What a column gives, with at most so many thresholds.
+    fn offer(
+        &self,
+        position: usize,
+        own: &ColumnSettings,
+        most: usize,
+        settings: &EncodeSettings,
+    ) -> Result<Offer>;
+}
+
+/// A table, or some rows of it.
+struct Whole<'a> {
+    table: TableView<'a>,
+    rows: Option<&'a [usize]>,
+}
+
+impl Columns for Whole<'_> {
+    fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    fn width(&self) -> usize {
+        self.table.columns()
+    }
+
+    fn name(&self, position: usize) -> Cow<'_, str> {
+        self.table.name(position)
+    }
+
+    fn kind(&self, position: usize) -> Kind {
+        self.table.kind(position)
+    }
+
+    fn offer(
+        &self,
+        position: usize,
+        own: &ColumnSettings,
+        most: usize,
+        settings: &EncodeSettings,
+    ) -> Result<Offer> {
+        let (table, rows) = (self.table, self.rows);
+        let Some(column) = table.column(position) else {
+            return Ok(offer_ready(table.kind(position), own, settings));
+        };
+        let Treated { column, written, note } = treat(column, rows, own.treatment, settings)?;
+        let offer = match &*column {
+            Column::Number(numbers) => offer_numbers(numbers, rows, most, settings),
+            Column::Date(moments) => offer_dates(&distinct(moments, rows), most),
+            Column::Text(texts) => {
+                let (found, missing) = counted_texts(texts, rows);
+                offer_counted(found, missing, own, settings)
+            }
+        };
+        Ok(Offer { kind: Some(column.kind()), written, note, ..offer })
+    }
+}
+
+/// What a column of pixels or ready bits gives.
+pub(super) fn offer_ready(kind: Kind, own: &ColumnSettings, settings: &EncodeSettings) -> Offer {
+    match kind {
+        Kind::Bit => Offer::new(vec![Test::Set], Outcome::Ready),
+        _ => {
+            let bits = own.bits.unwrap_or(settings.pixel_bits);
+            Offer::new(pixel_tests(bits, settings.pixel_code), Outcome::Pixel)
+        }
+    }
+}
+
+fn check_names(table: &dyn Columns, settings: &EncodeSettings) -> Result<()> {
     let asked = settings.by_column();
     if asked.is_empty() {
         return Ok(());
     }
-    let names: std::collections::HashSet<_> = (0..table.columns()).map(|column| table.name(column)).collect();
+    let names: std::collections::HashSet<_> = (0..table.width()).map(|column| table.name(column)).collect();
     match asked.keys().find(|name| !names.contains(**name)) {
         Some(name) => {
-            let shown: Vec<String> = (0..table.columns().min(20)).map(|c| short(&table.name(c))).collect();
-            let more = if table.columns() > 20 { ", …" } else { "" };
+            let shown: Vec<String> = (0..table.width().min(20)).map(|c| short(&table.name(c))).collect();
+            let more = if table.width() > 20 { ", …" } else { "" };
             Err(Error::setting(format!(
                 "there is no column {} to be encoded as asked, but: {}{more}",
                 quote(name),
@@ -77,13 +184,13 @@ struct Draft {
 }
 
 /// What one column gives.
-struct Offer {
-    tests: Vec<Test>,
-    outcome: Outcome,
-    categories: Vec<String>,
-    kind: Option<Kind>,
-    written: Option<Written>,
-    note: Option<String>,
+pub(super) struct Offer {
+    pub(super) tests: Vec<Test>,
+    pub(super) outcome: Outcome,
+    pub(super) categories: Vec<String>,
+    pub(super) kind: Option<Kind>,
+    pub(super) written: Option<Written>,
+    pub(super) note: Option<String>,
 }
 
 impl Offer {
@@ -99,67 +206,41 @@ impl Offer {
 /// Bits of all rows, beyond which columns of numbers get fewer thresholds where nobody says how many.
 const MANY_BITS: usize = 1 << 31;
 
-fn draft(
-    table: TableView<'_>,
-    rows: Option<&[usize]>,
-    settings: &EncodeSettings,
-    parallel: bool,
-) -> Result<Draft> {
-    let draft = draft_with(table, rows, settings, settings.max_bins, parallel)?;
+fn draft(table: &dyn Columns, settings: &EncodeSettings, parallel: bool) -> Result<Draft> {
+    let draft = draft_with(table, settings, settings.max_bins, parallel)?;
     // Trees would hardly ever try the few bits of categories beside so many of numbers.
     let is_mixed = draft.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Categories { .. }));
     let takes_much = draft.encoder.bits.len().saturating_mul(table.rows()) > MANY_BITS;
     if settings.max_bins == MAX_BINS && (is_mixed || takes_much) {
-        return draft_with(table, rows, settings, FEW_BINS, parallel);
+        return draft_with(table, settings, FEW_BINS, parallel);
     }
     Ok(draft)
 }
 
 /// [`draft`], with at most so many thresholds of a column.
 fn draft_with(
-    table: TableView<'_>,
-    rows: Option<&[usize]>,
+    table: &dyn Columns,
     settings: &EncodeSettings,
     max_bins: u32,
     parallel: bool,
 ) -> Result<Draft> {
     let is_number = |column: &usize| matches!(table.kind(*column), Kind::Number | Kind::Date);
-    let numbers = (0..table.columns()).filter(is_number).count();
+    let numbers = (0..table.width()).filter(is_number).count();
     let max_bins = max_bins.min((settings.bit_budget as usize / numbers.max(1)).max(1) as u32);
     let asked = settings.by_column();
     let offer = |position: usize| -> Result<Offer> {
         let name = table.name(position);
         let own = asked.get(&*name).cloned().unwrap_or_default();
-        let most = own.bits.unwrap_or(max_bins) as usize;
-        let Some(column) = table.column(position) else {
-            return Ok(match table.kind(position) {
-                _ if own.treatment == Some(Treatment::Drop) => Offer::nothing(Outcome::Dropped),
-                Kind::Bit => Offer::new(vec![Test::Set], Outcome::Ready),
-                _ => Offer::new(
-                    pixel_tests(own.bits.unwrap_or(settings.pixel_bits), settings.pixel_code),
-                    Outcome::Pixel,
-                ),
-            });
-        };
         if own.treatment == Some(Treatment::Drop) {
             return Ok(Offer::nothing(Outcome::Dropped));
         }
-        let Treated { column, written, note } = treat(column, rows, own.treatment, settings)
-            .map_err(|error| error.at(format_args!("column {}", quote(&name))))?;
-        let offer = match &*column {
-            Column::Number(numbers) => offer_numbers(numbers, rows, most, settings),
-            Column::Date(moments) => offer_dates(moments, rows, most),
-            Column::Text(texts) => {
-                let (categories, words) =
-                    (own.bits.unwrap_or(settings.categories), own.bits.unwrap_or(settings.words));
-                offer_texts(texts, rows, categories as usize, words as usize, own.treatment)
-            }
-        };
-        Ok(Offer { kind: Some(column.kind()), written, note, ..offer })
+        let most = own.bits.unwrap_or(max_bins) as usize;
+        let offer = table.offer(position, &own, most, settings);
+        offer.map_err(|error| error.at(format_args!("column {}", quote(&name))))
     };
-    let mut encoder = Encoder { width: table.columns(), inputs: Vec::new(), bits: Vec::new() };
+    let mut encoder = Encoder { width: table.width(), inputs: Vec::new(), bits: Vec::new() };
     let (mut outcomes, mut notes) = (Vec::new(), Vec::new());
-    for (position, offer) in each(parallel, table.columns(), offer).into_iter().enumerate() {
+    for (position, offer) in each(parallel, table.width(), offer).into_iter().enumerate() {
         let offer = offer?;
         let name = table.name(position).into_owned();
         let kind = offer.kind.unwrap_or_else(|| table.kind(position));
@@ -187,17 +268,62 @@ fn pixel_tests(bits: u32, code: PixelCode) -> Vec<Test> {
 }
 
 /// The distinct numbers of a column with how many rows hold each, ascending; and how many rows hold none.
-struct Distinct {
-    values: Vec<(f64, usize)>,
-    missing: usize,
+pub(super) struct Distinct {
+    pub(super) values: Vec<(f64, usize)>,
+    pub(super) missing: usize,
     /// Rows looked at.
     rows: usize,
+}
+
+impl Distinct {
+    /// Of values that may repeat, none of them a gap, and so many gaps.
+    pub(super) fn new(mut values: Vec<(f64, usize)>, missing: usize) -> Self {
+        let rows = missing + values.iter().map(|value| value.1).sum::<usize>();
+        // Adding zero makes one value of -0 and 0.
+        values.iter_mut().for_each(|value| value.0 += 0.0);
+        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        values.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        Self { values, missing, rows }
+    }
+}
+
+/// The rows by which thresholds are placed, where there are so many.
+fn sampled_rows(count: usize) -> impl Iterator<Item = usize> {
+    // One row from each stretch, at a place that does not keep step with the data.
+    let place = |index: usize| (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let stretch = move |index: usize| index * count / SAMPLE_ROWS;
+    let pick = move |index: usize| {
+        let (from, to) = (stretch(index), stretch(index + 1));
+        from + place(index) as usize % (to - from)
+    };
+    (0..SAMPLE_ROWS).map(pick)
+}
+
+/// Of rows whose first is row `first` of `total`: those that are looked at when all are.
+pub(super) fn distinct_of_part(numbers: &Numbers, first: usize, total: usize) -> Distinct {
+    let is_sampled = !matches!(numbers, Numbers::Coded { .. } | Numbers::Sparse { .. });
+    if !is_sampled || total <= SAMPLE_ROWS {
+        return distinct(numbers, None);
+    }
+    let own = sampled_rows(total).filter_map(|row| row.checked_sub(first)).filter(|&row| row < numbers.len());
+    settled(own.map(|row| (numbers.get(row), 1)).collect())
+}
+
+/// Distinct values of some that may repeat, gaps among them.
+fn settled(mut values: Vec<(f64, usize)>) -> Distinct {
+    let missing = values.iter().filter(|value| value.0.is_nan()).map(|value| value.1).sum();
+    values.retain(|value| !value.0.is_nan());
+    Distinct::new(values, missing)
 }
 
 fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
     let count = rows.map_or(numbers.len(), <[usize]>::len);
     let nth = |index: usize| rows.map_or(index, |rows| rows[index]);
-    let mut values: Vec<(f64, usize)> = match numbers {
+    settled(match numbers {
         Numbers::Coded { codes, values } => {
             let counts = code_counts(codes, values.len(), rows);
             values.iter().copied().zip(counts).filter(|value| value.1 > 0).collect()
@@ -209,30 +335,9 @@ fn distinct(numbers: &Numbers, rows: Option<&[usize]>) -> Distinct {
                 .filter(|value| value.1 > 0)
                 .collect()
         }
-        _ if count > SAMPLE_ROWS => {
-            // One row from each stretch, at a place that does not keep step with the data.
-            let place = |index: usize| (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            let stretch = |index: usize| index * count / SAMPLE_ROWS;
-            let pick = |index: usize| {
-                let (from, to) = (stretch(index), stretch(index + 1));
-                from + place(index) as usize % (to - from)
-            };
-            (0..SAMPLE_ROWS).map(|index| (numbers.get(nth(pick(index))), 1)).collect()
-        }
+        _ if count > SAMPLE_ROWS => sampled_rows(count).map(|index| (numbers.get(nth(index)), 1)).collect(),
         _ => (0..count).map(|index| (numbers.get(nth(index)), 1)).collect(),
-    };
-    let rows = values.iter().map(|value| value.1).sum();
-    let missing = values.iter().filter(|value| value.0.is_nan()).map(|value| value.1).sum();
-    values.retain(|value| !value.0.is_nan());
-    // Adding zero makes one value of -0 and 0.
-    values.iter_mut().for_each(|value| value.0 += 0.0);
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    values.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        kept.1 += if same { next.1 } else { 0 };
-        same
-    });
-    Distinct { values, missing, rows }
+    })
 }
 
 /// How many of the rows have each code.
@@ -249,6 +354,15 @@ fn offer_numbers(numbers: &Numbers, rows: Option<&[usize]>, most: usize, setting
     // A sample can miss the few gaps there are.
     let any_missing = found.missing > 0
         || (found.rows < total && (0..total).any(|i| numbers.get(rows.map_or(i, |rows| rows[i])).is_nan()));
+    offer_distinct(&found, any_missing, most, settings)
+}
+
+pub(super) fn offer_distinct(
+    found: &Distinct,
+    any_missing: bool,
+    most: usize,
+    settings: &EncodeSettings,
+) -> Offer {
     let values = &found.values;
     let missing = any_missing.then_some(Test::Missing);
     if values.len() + usize::from(any_missing) < 2 {
@@ -268,8 +382,7 @@ fn offer_numbers(numbers: &Numbers, rows: Option<&[usize]>, most: usize, setting
     Offer::new(tests, Outcome::Thresholds)
 }
 
-fn offer_dates(moments: &Numbers, rows: Option<&[usize]>, most: usize) -> Offer {
-    let found = distinct(moments, rows);
+pub(super) fn offer_dates(found: &Distinct, most: usize) -> Offer {
     let values = &found.values;
     let mut tests: Vec<Test> =
         quantile_cuts(values, most, between_moments).into_iter().map(Test::Above).collect();
@@ -295,13 +408,8 @@ fn offer_dates(moments: &Numbers, rows: Option<&[usize]>, most: usize) -> Offer 
     Offer::new(tests, Outcome::Dates)
 }
 
-fn offer_texts(
-    texts: &Texts,
-    rows: Option<&[usize]>,
-    categories: usize,
-    most_words: usize,
-    treatment: Option<Treatment>,
-) -> Offer {
+/// The texts of some rows with how many hold each, and how many hold none.
+pub(super) fn counted_texts<'t>(texts: &'t Texts, rows: Option<&[usize]>) -> (Vec<(&'t str, usize)>, usize) {
     let counts = code_counts(texts.codes(), texts.distinct(), rows);
     let mut missing = 0;
     let mut found: Vec<(&str, usize)> = Vec::new();
@@ -311,6 +419,17 @@ fn offer_texts(
             None => missing += count,
         }
     }
+    (found, missing)
+}
+
+pub(super) fn offer_counted(
+    found: Vec<(&str, usize)>,
+    missing: usize,
+    own: &ColumnSettings,
+    settings: &EncodeSettings,
+) -> Offer {
+    let categories = own.bits.unwrap_or(settings.categories) as usize;
+    let most_words = own.bits.unwrap_or(settings.words) as usize;
     if found.len() + usize::from(missing > 0) < 2 {
         return Offer::nothing(Outcome::Constant);
     }
@@ -320,7 +439,7 @@ fn offer_texts(
     let words_each =
         looked_at.clone().map(|text| words(text.0).count()).sum::<usize>() as f64 / looked_at.len() as f64;
     let free_text = words_each >= 3.0 && found.len() > 50 && found.len() * 10 > present;
-    match treatment {
+    match own.treatment {
         Some(Treatment::Words) => {}
         None | Some(Treatment::Keep) if free_text => {}
         None if found.len() == present && present >= 20 => return Offer::nothing(Outcome::Identifier),
@@ -355,7 +474,7 @@ fn offer_categories(mut found: Vec<(&str, usize)>, missing: Option<Test>, most: 
 }
 
 /// Drops the bits that go, and tells what became of each column.
-fn finish(table: TableView<'_>, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
+fn finish(table: &dyn Columns, draft: Draft, verdicts: &[Verdict]) -> Result<(Encoder, EncodeReport)> {
     let Draft { encoder, mut outcomes, notes } = draft;
     let column_of = |bit: usize| encoder.bits[bit].column as usize;
     let kept: Vec<usize> = (0..verdicts.len()).filter(|&bit| verdicts[bit] == Verdict::Keep).collect();
@@ -385,7 +504,7 @@ fn finish(table: TableView<'_>, draft: Draft, verdicts: &[Verdict]) -> Result<(E
     }
     let count = |wanted: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| wanted(verdict)).count();
     let report = EncodeReport {
-        columns: (0..table.columns())
+        columns: (0..table.width())
             .zip(outcomes.into_iter().zip(notes))
             .map(|(column, (outcome, note))| ColumnReport {
                 name: table.name(column).into_owned(),

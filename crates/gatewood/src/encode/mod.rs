@@ -41,6 +41,8 @@ mod raw;
 mod report;
 mod row;
 mod settings;
+#[cfg(feature = "train")]
+mod sketch;
 mod source;
 mod table;
 mod transform;
@@ -58,11 +60,15 @@ pub use image::{Augment, ImageShape};
 pub(crate) use labels::check_values;
 pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};
+#[cfg(feature = "train")]
+pub(crate) use prune::{BitSummary, summaries};
 pub(crate) use raw::RawColumn;
 pub use report::{ColumnLeftOut, ColumnReport, EncodeReport, Outcome};
 pub use row::Row;
 pub(crate) use row::RowEncoder;
 pub use settings::{ColumnSettings, DateOrder, Decimal, EncodeSettings, FewValues, PixelCode, Treatment};
+#[cfg(feature = "train")]
+pub(crate) use sketch::{Merged, Shape, Sketch, sketch};
 pub use table::Table;
 pub use view::TableView;
 pub use words::words;

@@ -64,6 +64,63 @@ pub(super) fn prune(
     Ok(verdicts)
 }
 
+/// What a part of the rows says of one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BitSummary {
+    /// Rows where it is one.
+    pub(crate) ones: u64,
+    /// What it is in the first row.
+    pub(crate) first: bool,
+    /// The same for bits that are equal or opposite on all rows of the part.
+    pub(crate) print: (u64, u64),
+}
+
+/// What some rows say of each bit of an encoder.
+pub(crate) fn summaries(encoder: &Encoder, table: TableView<'_>, parallel: bool) -> Result<Vec<BitSummary>> {
+    let all = training_rows(table.rows(), None);
+    let mut found = Vec::with_capacity(encoder.bits.len());
+    each_chunk(encoder, table, parallel, |_, chunk| {
+        found.extend(each(parallel, chunk.columns(), |column| {
+            let column = chunk.column(column);
+            let ones = column.iter().map(|word| u64::from(word.count_ones())).sum();
+            let first = column.first().is_some_and(|word| word & 1 == 1);
+            BitSummary { ones, first, print: fingerprint(column, &all) }
+        }));
+    })?;
+    Ok(found)
+}
+
+/// A verdict on every bit, from what the parts of so many rows say of it.
+pub(super) fn merged_verdicts(
+    bits: usize,
+    rows: usize,
+    parts: &[Vec<BitSummary>],
+    settings: &EncodeSettings,
+) -> Result<Vec<Verdict>> {
+    if parts.is_empty() || parts.iter().any(|part| part.len() != bits) {
+        return Err(crate::Error::data("the parts of the rows do not have the same bits"));
+    }
+    let mut seen: HashMap<Vec<(u64, u64, bool)>, usize> = HashMap::new();
+    let verdict = |bit: usize| {
+        let ones: u64 = parts.iter().map(|part| part[bit].ones).sum();
+        if entropy(ones as usize, rows) < settings.min_entropy {
+            return Verdict::LowEntropy;
+        }
+        if !settings.merge_equal {
+            return Verdict::Keep;
+        }
+        // Bits are equal or opposite where they are on every part, and there in the same way as on the first.
+        let first = parts[0][bit].first;
+        let of_part =
+            |part: &Vec<BitSummary>| (part[bit].print.0, part[bit].print.1, part[bit].first ^ first);
+        match *seen.entry(parts.iter().map(of_part).collect()).or_insert(bit) {
+            same if same == bit => Verdict::Keep,
+            other => Verdict::Equal(other),
+        }
+    };
+    Ok((0..bits).map(verdict).collect())
+}
+
 /// Hands the bit columns to `look`, a few at a time so that all never take memory at once, with the number of the first.
 fn each_chunk(
     encoder: &Encoder,

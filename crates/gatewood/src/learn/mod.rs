@@ -22,10 +22,15 @@ mod progress;
 mod search;
 mod tree;
 
+pub(crate) use engine::ColumnOrder;
+pub(crate) use engine::remote;
+pub use engine::remote::Parts;
 pub use grove::{
     CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };
-pub(crate) use grove::{FEW_GATES, judging_rows};
+pub(crate) use grove::{
+    FEW_GATES, PartsTask, Prepared, RowsInParts, fit_grove_in_parts, is_telling, judging_rows,
+};
 pub use patterns::{PatternKind, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};
 pub use progress::{Observer, Progress, Silent};

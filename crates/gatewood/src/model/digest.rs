@@ -18,6 +18,11 @@ const CHUNK: usize = 1 << 8;
 
 /// The digest of rows with their classes, as text.
 pub(super) fn digest(bits: BitView<'_>, classes: &[u32]) -> String {
+    written(hashes(bits, classes))
+}
+
+/// The smallest hashes of rows; those of parts of the rows can be put together.
+pub(super) fn hashes(bits: BitView<'_>, classes: &[u32]) -> BTreeSet<u64> {
     let mut kept = BTreeSet::new();
     each_hash(bits, classes, |hash| {
         if kept.len() < KEPT || kept.last().is_some_and(|&last| hash < last) {
@@ -27,7 +32,12 @@ pub(super) fn digest(bits: BitView<'_>, classes: &[u32]) -> String {
             }
         }
     });
-    kept.iter().map(|hash| format!("{hash:016x}")).collect()
+    kept
+}
+
+/// The digest of the smallest hashes, as text.
+pub(super) fn written(hashes: BTreeSet<u64>) -> String {
+    hashes.iter().take(KEPT).map(|hash| format!("{hash:016x}")).collect()
 }
 
 /// The share of the rows behind a digest that are among these rows, about; nothing when there is no digest.

@@ -6,6 +6,7 @@
 //! - [`Predictor`]: a model made ready to predict again and again, also single rows.
 //! - [`Metrics`], [`ValueMetrics`]: how that compares with the true classes or values.
 //! - [`train()`]: rows and [`TrainSettings`] to a model; [`cross_validate()`]: several, each tested on other rows.
+//! - [`train_parts`]: the same where rows are in other processes; [`Part`]: the rows of one.
 //! - [`holdout`] and [`folds`]: rows put aside.
 //!
 //! The file is described in `FORMAT.md` at the root of the repository.
@@ -25,6 +26,8 @@ mod file_patterns;
 mod importance;
 mod metrics;
 mod packing;
+#[cfg(feature = "train")]
+mod parts;
 #[cfg(feature = "train")]
 mod patterns;
 #[cfg(feature = "train")]
@@ -60,6 +63,8 @@ pub use class_weight::ClassWeight;
 pub use cross_validate::{Fold, cross_validate};
 pub use file::FORMAT_VERSION;
 pub use metrics::Metrics;
+#[cfg(feature = "train")]
+pub use parts::{Part, PartsTraining, train_parts};
 pub use prediction::Prediction;
 pub use predictor::Predictor;
 #[cfg(feature = "train")]

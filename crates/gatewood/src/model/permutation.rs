@@ -47,23 +47,42 @@ impl Model {
         seed: u64,
         threads: usize,
     ) -> Result<Option<Vec<f64>>> {
-        let Circuit::Grove(grove) = &self.circuit else { return Ok(None) };
-        let fits = bits.columns() == self.encoder.bits() && bits.rows() == labels.len();
-        if self.circuit.says_values() || !grove.patterns().is_empty() || !grove.spans().is_empty() || !fits {
+        if bits.columns() != self.encoder.bits() || bits.rows() != labels.len() {
             return Ok(None);
+        }
+        let Some(sample) = self.importance_sample(bits.rows()) else { return Ok(None) };
+        let labels: Vec<u32> = sample.rows.iter().map(|&row| labels[row]).collect();
+        self.importance_of(bits.select_rows(&sample.rows)?.view(), &labels, &sample, seed, threads)
+    }
+
+    /// The rows out of so many that [`Model::measured_importance`] looks at.
+    pub(super) fn importance_sample(&self, rows: usize) -> Option<ImportanceSample> {
+        let Circuit::Grove(grove) = &self.circuit else { return None };
+        if self.circuit.says_values() || !grove.patterns().is_empty() || !grove.spans().is_empty() {
+            return None;
         }
         let readers = self.readers();
         let trees: usize = readers.iter().map(|readers| readers.trees.len()).sum();
         let affordable = WORK / (2 * trees.max(1) + READING * readers.len());
-        let count = bits.rows().min(affordable).min(MOST_ROWS);
-        if count < bits.rows().min(FEWEST_ROWS) {
-            return Ok(None);
+        let count = rows.min(affordable).min(MOST_ROWS);
+        if count < rows.min(FEWEST_ROWS) {
+            return None;
         }
         let times = (affordable / count.max(1)).min(MOST_ROWS / count.max(1)).clamp(1, MOST_TIMES);
-        let rows: Vec<usize> = (0..count).map(|index| index * bits.rows() / count).collect();
-        let (sample, labels) =
-            (bits.select_rows(&rows)?, rows.iter().map(|&row| labels[row]).collect::<Vec<_>>());
-        let judge = Judge::new(self, sample.view(), &labels)?;
+        Some(ImportanceSample { rows: (0..count).map(|index| index * rows / count).collect(), times })
+    }
+
+    /// [`Model::measured_importance`] of the rows of a sample.
+    pub(super) fn importance_of(
+        &self,
+        bits: BitView<'_>,
+        labels: &[u32],
+        sample: &ImportanceSample,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Option<Vec<f64>>> {
+        let (readers, times) = (self.readers(), sample.times);
+        let judge = Judge::new(self, bits, labels)?;
         let worth = with_pool(threads, true, |parallel| judge.shuffle_all(&readers, times, seed, parallel))?;
         let mut of_columns = vec![0.0; self.encoder.width()];
         for (index, worth) in worth.into_iter().enumerate() {
@@ -116,6 +135,12 @@ const FEWEST_ROWS: usize = 256;
 
 /// How often a column is shuffled at the most, where rows are few.
 const MOST_TIMES: usize = 8;
+
+/// The rows that columns are shuffled among, and how often.
+pub(super) struct ImportanceSample {
+    pub(super) rows: Vec<usize>,
+    times: usize,
+}
 
 /// An input of the encoder.
 #[derive(Default)]

@@ -199,7 +199,10 @@ pub(super) fn learn(
             let targets = targets_of(labels, scale.as_ref());
             let examples = Examples { bits: bits.view(), targets: &targets, weights };
             let mut task = GroveTask::new(examples, labels.classes().len());
-            task.profile = profile(&training.train, &encoder, settings.encode.image, pictured.is_some());
+            let are_images = settings.encode.image.is_some()
+                || matches!(training.train.rows, Rows::Raw(table) if table.pixels().is_some());
+            let sizes = (training.train.rows.len(), labels.classes().len());
+            task.profile = profile_of(sizes, &encoder, are_images, pictured.is_some());
             // A setting out of range is refused before anything is made of it.
             grove.resolve(&task.profile)?;
             let held_targets = held.as_ref().map(|(_, rows)| targets_of(rows.labels, scale.as_ref()));
@@ -291,7 +294,12 @@ pub(super) fn learn(
 }
 
 /// How values become targets: as a model to go on from has it, else as suits them.
-fn scale_of(loss: ValueLoss, values: &[f64], is_log: bool, start: Option<&Grove>) -> Result<ValueScale> {
+pub(super) fn scale_of(
+    loss: ValueLoss,
+    values: &[f64],
+    is_log: bool,
+    start: Option<&Grove>,
+) -> Result<ValueScale> {
     let scale = loss.scale_of(values, is_log)?;
     let Some((Output::Value(before), unit)) = start.map(|start| (start.output(), start.unit())) else {
         return Ok(scale);
@@ -304,33 +312,31 @@ fn scale_of(loss: ValueLoss, values: &[f64], is_log: bool, start: Option<&Grove>
 }
 
 /// What the objective learns: classes, or values in fixed point.
-fn targets_of<'a>(labels: &'a Labels, scale: Option<&ValueScale>) -> Cow<'a, [u32]> {
+pub(super) fn targets_of<'a>(labels: &'a Labels, scale: Option<&ValueScale>) -> Cow<'a, [u32]> {
     match labels.values().zip(scale) {
         Some((values, scale)) => values.iter().map(|&value| scale.target(value)).collect(),
         None => labels.codes().into(),
     }
 }
 
-/// What the rows are like.
-fn profile(
-    train: &LabelledRows<'_>,
+/// What so many rows of so many classes are like.
+pub(super) fn profile_of(
+    (rows, classes): (usize, usize),
     encoder: &Encoder,
-    image: Option<ImageShape>,
+    are_images: bool,
     has_patterns: bool,
 ) -> Profile {
-    let has_pixels = matches!(train.rows, Rows::Raw(table) if table.pixels().is_some());
     let words = encoder.meanings().iter().filter(|meaning| matches!(meaning.test, Test::Word(_))).count();
     let kind = if has_patterns {
         DataKind::Patterns
-    } else if image.is_some() || has_pixels {
+    } else if are_images {
         DataKind::Image
     } else if 2 * words > encoder.bits() {
         DataKind::Text
     } else {
         DataKind::Table
     };
-    let classes = train.labels.classes().len();
-    Profile::new(train.rows.len(), encoder.width(), encoder.bits(), classes, kind)
+    Profile::new(rows, encoder.width(), encoder.bits(), classes, kind)
 }
 
 /// Pixels of a span, where nobody says: as many as a LUT of most chips reads.
@@ -342,7 +348,7 @@ const FEWEST_SPANS: usize = 1 << 12;
 const MOST_SPANS: usize = 1 << 17;
 
 /// The spans a grove may read: lines of images.
-fn spans(
+pub(super) fn spans(
     encoder: &Encoder,
     image: Option<ImageShape>,
     rows: usize,

@@ -30,6 +30,29 @@ pub(crate) fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> 
         .install(work)
 }
 
+/// A pool that stays for many pieces of work, as a part of rows does that answers messages.
+#[derive(Clone)]
+pub(crate) struct Pool(std::sync::Arc<rayon::ThreadPool>);
+
+impl Pool {
+    /// `threads` of them or one a core for 0.
+    ///
+    /// # Errors
+    /// When they cannot be started.
+    pub(crate) fn new(threads: usize) -> Result<Self> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(bounded(threads)).build();
+        let pool =
+            pool.map_err(|error| Error::too_large(format!("{threads} threads cannot be started: {error}")))?;
+        Ok(Self(std::sync::Arc::new(pool)))
+    }
+
+    /// Runs work in the pool, or in that it is called in: a thread that waits for another pool takes up other work of its
+    /// own, which may wait for this.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        if rayon::current_thread_index().is_some() { work() } else { self.0.install(work) }
+    }
+}
+
 /// [`in_pool`] for work that threads share in pieces of less than a millisecond, `most` at a time: they stay awake from
 /// one piece to the next, since waking one takes as long as what it then has to do.
 ///

@@ -16,6 +16,20 @@ pub(crate) mod pool {
         work()
     }
 
+    /// One thread, for many pieces of work.
+    #[derive(Clone)]
+    pub(crate) struct Pool;
+
+    impl Pool {
+        pub(crate) fn new(_: usize) -> Result<Self> {
+            Ok(Self)
+        }
+
+        pub(crate) fn run<T>(&self, work: impl FnOnce() -> T) -> T {
+            work()
+        }
+    }
+
     /// As [`in_pool`].
     pub(crate) fn in_wakeful_pool<T: Send>(
         _: usize,

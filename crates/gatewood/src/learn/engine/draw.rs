@@ -7,23 +7,35 @@ use crate::learn::objective::ONE;
 use crate::pool::each_awake;
 
 /// What rows are drawn by: a power of the size of their gradient, by a table.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct SamplingPower {
+    power: f64,
     /// What sizes with the same first bits are drawn by; empty where each is drawn by itself.
     powers: Vec<u32>,
+}
+
+impl Default for SamplingPower {
+    fn default() -> Self {
+        Self { power: 1.0, powers: Vec::new() }
+    }
 }
 
 impl SamplingPower {
     pub(crate) fn new(power: f64) -> Self {
         if power == 1.0 {
-            return Self { powers: Vec::new() };
+            return Self::default();
         }
         let power_of = |place: u32| {
             let fraction = 1.0 + f64::from(place % (1 << BITS)) / f64::from(1 << BITS);
             let size = libm::scalbn(fraction, (place >> BITS) as i32 - POINT as i32);
             libm::rint(libm::pow(size, power) * f64::from(ONE)).max(1.0) as u32
         };
-        Self { powers: (0..=POINT << BITS).map(power_of).collect() }
+        Self { power, powers: (0..=POINT << BITS).map(power_of).collect() }
+    }
+
+    /// The power itself.
+    pub(super) fn power(&self) -> f64 {
+        self.power
     }
 
     /// What sizes with the same first bits are drawn by, as [`Kernels::sampling_weights`](crate::bits::kernels::Kernels::sampling_weights) takes
@@ -110,8 +122,12 @@ pub(super) fn draw(parts: Vec<Weights>, gradients: &[i32], size: usize, random: 
     if total == 0 {
         return Picks::default();
     }
-    let spacing = Spacing::new(total, size, random);
-    let sums = parts.iter().scan(0, |sum, part| Some(std::mem::replace(sum, *sum + part.total)));
+    pick_all(parts, gradients, Spacing::new(total, size, random), 0)
+}
+
+/// The rows of neighbouring parts on which places fall; `begun` is the sum of the weights before them.
+pub(super) fn pick_all(parts: Vec<Weights>, gradients: &[i32], spacing: Spacing, begun: u64) -> Picks {
+    let sums = parts.iter().scan(begun, |sum, part| Some(std::mem::replace(sum, *sum + part.total)));
     let sums: Vec<u64> = sums.collect();
     let drawn = each_awake(sums.into_iter().zip(parts).collect(), |(begun, part): (u64, Weights)| {
         spacing.pick(&part, begun, &gradients[part.first..])

@@ -16,8 +16,7 @@
 mod cpu;
 mod device;
 mod draw;
-#[cfg(test)]
-pub(super) mod parts;
+pub(crate) mod remote;
 mod rows;
 
 use std::sync::Arc;

@@ -23,23 +23,24 @@ pub(super) fn candidates(bits: BitView<'_>, spans: Vec<Span>, start: Option<&Gro
 
 /// Those of some spans that are not the same for all rows.
 fn telling(bits: BitView<'_>, spans: Vec<Span>) -> Vec<Span> {
-    let is_telling = |span: &Span| {
-        let columns: Vec<&[u64]> =
-            span.columns().iter().map(|&column| bits.column(column as usize)).collect();
-        let (mut ones, mut zeros) = (false, false);
-        for word in 0..bits.rows().div_ceil(WORD_BITS) {
-            let words = columns.iter().map(|column| column[word]);
-            let said = if span.is_all() { words.fold(!0, |a, b| a & b) } else { words.fold(0, |a, b| a | b) };
-            let rows = !0 >> (WORD_BITS - WORD_BITS.min(bits.rows() - word * WORD_BITS));
-            ones |= said & rows != 0;
-            zeros |= said & rows != rows;
-            if ones && zeros {
-                return true;
-            }
+    spans.into_par_iter().filter(|span| is_telling(bits, span) == [true; 2]).collect()
+}
+
+/// Whether a span is one for some rows, and whether it is zero for some.
+pub(crate) fn is_telling(bits: BitView<'_>, span: &Span) -> [bool; 2] {
+    let columns: Vec<&[u64]> = span.columns().iter().map(|&column| bits.column(column as usize)).collect();
+    let (mut ones, mut zeros) = (false, false);
+    for word in 0..bits.rows().div_ceil(WORD_BITS) {
+        let words = columns.iter().map(|column| column[word]);
+        let said = if span.is_all() { words.fold(!0, |a, b| a & b) } else { words.fold(0, |a, b| a | b) };
+        let rows = !0 >> (WORD_BITS - WORD_BITS.min(bits.rows() - word * WORD_BITS));
+        ones |= said & rows != 0;
+        zeros |= said & rows != rows;
+        if ones && zeros {
+            break;
         }
-        false
-    };
-    spans.into_par_iter().filter(is_telling).collect()
+    }
+    [ones, zeros]
 }
 
 /// The trees of a grove, its spans being among others.

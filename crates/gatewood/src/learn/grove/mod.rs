@@ -14,6 +14,7 @@ mod eval_metric;
 mod features;
 mod fit;
 mod gates;
+mod in_parts;
 mod leaf_step;
 mod prune;
 #[cfg(test)]
@@ -28,7 +29,9 @@ mod together;
 
 pub(crate) use choose_rounds::{PARTS, judging_rows};
 pub use eval_metric::EvalMetric;
+pub(crate) use features::is_telling;
 pub use fit::{CurvePoint, GroveFit};
+pub(crate) use in_parts::{PartsTask, Prepared, RowsInParts, fit_grove_in_parts};
 pub(crate) use leaf_step::LeafStep;
 pub(crate) use settings::FEW_GATES;
 pub use settings::{GrovePlan, GroveSettings};

@@ -135,15 +135,7 @@ pub fn fit_grove_for(
     let GroveTask { train, validation, start, kernels, .. } = task;
     let objective = make(1.0);
     check(task, &*objective)?;
-    let mut plan = settings.resolve(&task.profile)?;
-    if validation.is_some() {
-        // The validation rows choose the rounds.
-        (plan.cv_folds, plan.validation_fraction, plan.easy_rounds) = (0, 0.0, plan.rounds);
-    }
-    let only_time = settings.time_limit.is_some()
-        && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
-        && validation.is_none()
-        && start.is_none();
+    let plan = plan_of(settings, &task.profile, validation.is_some())?;
     // More threads than there are trees of all folds, or chunks of rows, would only look on.
     let margins = objective.margins();
     let side_by_side = (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
@@ -151,9 +143,21 @@ pub fn fit_grove_for(
     in_wakeful_pool(settings.threads, most, move || {
         let spans = candidates(train.bits, task.spans.clone(), *start);
         let order = ColumnOrder::new(train.bits.columns() + spans.len(), plan.seed);
-        let weights = row_weights(train, &settings.class_weights)?;
-        let fit =
-            Fit { task, settings, make, plan, order: &order, spans: &spans, only_time, clock, observer };
+        let weights = row_weights(train.targets, train.weights, &settings.class_weights)?;
+        let fit = Fit {
+            make,
+            settings,
+            profile: &task.profile,
+            start: *start,
+            originals: task.originals(),
+            inputs: train.bits.columns(),
+            kernels: *kernels,
+            plan,
+            order: &order,
+            spans: &spans,
+            clock,
+            observer,
+        };
         if let Some(device) = task.device {
             let held = validation.as_ref().map(|held| held.on_device(device, &spans, Vec::new(), *kernels));
             let held = held.transpose()?;
@@ -167,34 +171,42 @@ pub fn fit_grove_for(
 }
 
 /// All there is to know before an engine has the rows.
-struct Fit<'a> {
-    task: &'a GroveTask<'a>,
-    settings: &'a GroveSettings,
-    make: MakeObjective<'a>,
-    plan: GrovePlan,
-    order: &'a ColumnOrder,
-    spans: &'a [Span],
-    only_time: bool,
-    clock: Clock,
-    observer: &'a dyn Observer,
+pub(super) struct Fit<'a> {
+    pub(super) make: MakeObjective<'a>,
+    pub(super) settings: &'a GroveSettings,
+    pub(super) profile: &'a Profile,
+    pub(super) start: Option<&'a Grove>,
+    pub(super) originals: usize,
+    pub(super) inputs: usize,
+    pub(super) kernels: Kernels,
+    pub(super) plan: GrovePlan,
+    pub(super) order: &'a ColumnOrder,
+    pub(super) spans: &'a [Span],
+    pub(super) clock: Clock,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Fit<'_> {
     /// Learns a grove by an engine, with another that has the validation rows.
-    fn run<E: Engine>(self, engine: &E, held: Option<&E>) -> Result<GroveFit> {
-        let Self { task, settings, make, mut plan, order, spans, only_time, clock, observer } = self;
+    pub(super) fn run<E: Engine>(self, engine: &E, held: Option<&E>) -> Result<GroveFit> {
+        let Self { make, settings, start, order, spans, clock, observer, .. } = self;
+        let mut plan = self.plan;
+        let only_time = settings.time_limit.is_some()
+            && (settings.rounds, settings.learning_rate, settings.max_gates) == (None, None, None)
+            && held.is_none()
+            && start.is_none();
         let place = Place {
             engine,
             order,
-            kernels: task.kernels,
-            inputs: task.train.bits.columns(),
-            originals: task.originals(),
+            kernels: self.kernels,
+            inputs: self.inputs,
+            originals: self.originals,
             spans,
         };
-        let mut setup = Setup::new(place, make, task.start, &plan)?;
+        let mut setup = Setup::new(place, make, start, &plan)?;
         let mut chosen = None;
-        if let Some(other) = settings.other_shape(&task.profile)?
-            && task.start.is_none()
+        if let Some(other) = settings.other_shape(self.profile)?
+            && start.is_none()
         {
             let tracker = Tracker::new(observer, 1);
             if plan.cv_folds > 1 {
@@ -207,6 +219,19 @@ impl Fit<'_> {
         }
         learn_grove(&mut setup, held, (plan, chosen), only_time, clock, observer)
     }
+}
+
+/// The plan of a fit; validation rows choose the rounds where there are some.
+pub(super) fn plan_of(
+    settings: &GroveSettings,
+    profile: &Profile,
+    has_validation: bool,
+) -> Result<GrovePlan> {
+    let mut plan = settings.resolve(profile)?;
+    if has_validation {
+        (plan.cv_folds, plan.validation_fraction, plan.easy_rounds) = (0, 0.0, plan.rounds);
+    }
+    Ok(plan)
 }
 
 /// Checks that the rows can be learned from, and fit each other and the start.
@@ -248,22 +273,33 @@ fn check_rows(examples: &Examples<'_>, objective: &dyn Objective, name: &str) ->
             examples.bits.columns()
         )));
     }
-    if examples.targets.len() != rows {
-        return Err(Error::data(format!("{} labels for {rows} {name} rows", examples.targets.len())));
-    }
     if u32::try_from(rows).is_err() || u32::try_from(examples.bits.columns()).is_err() {
         return Err(Error::too_large(format!(
             "{rows} {name} rows of {} bits: the limit is 2^32",
             examples.bits.columns()
         )));
     }
-    if let Some(row) = examples.targets.iter().position(|&target| !objective.accepts(target)) {
+    check_targets(rows, examples.targets, examples.weights, objective, name)
+}
+
+/// Checks that there are targets for so many rows, and weights if any.
+pub(super) fn check_targets(
+    rows: usize,
+    targets: &[u32],
+    weights: Option<&[f64]>,
+    objective: &dyn Objective,
+    name: &str,
+) -> Result<()> {
+    if targets.len() != rows {
+        return Err(Error::data(format!("{} labels for {rows} {name} rows", targets.len())));
+    }
+    if let Some(row) = targets.iter().position(|&target| !objective.accepts(target)) {
         return Err(Error::data(format!(
             "{name} row {row} has label {}, which is not one of the classes",
-            examples.targets[row]
+            targets[row]
         )));
     }
-    if let Some(weights) = examples.weights {
+    if let Some(weights) = weights {
         if weights.len() != rows {
             return Err(Error::data(format!("{} weights for {rows} {name} rows", weights.len())));
         }
@@ -278,15 +314,18 @@ fn check_rows(examples: &Examples<'_>, objective: &dyn Objective, name: &str) ->
 }
 
 /// What each row counts for, in fixed point, class weights included; empty for one each.
-pub(super) fn row_weights(train: &Examples<'_>, class_weights: &[f64]) -> Result<Vec<u32>> {
-    if train.weights.is_none() && class_weights.is_empty() {
+pub(super) fn row_weights(
+    targets: &[u32],
+    weights: Option<&[f64]>,
+    class_weights: &[f64],
+) -> Result<Vec<u32>> {
+    if weights.is_none() && class_weights.is_empty() {
         return Ok(Vec::new());
     }
     let weight = |row: usize| {
-        train.weights.map_or(1.0, |weights| weights[row])
-            * class_weights.get(train.targets[row] as usize).unwrap_or(&1.0)
+        weights.map_or(1.0, |weights| weights[row]) * class_weights.get(targets[row] as usize).unwrap_or(&1.0)
     };
-    let rows = train.targets.len();
+    let rows = targets.len();
     let all: f64 = (0..rows).map(weight).sum();
     if all <= 0.0 {
         return Err(Error::data("all rows have weight zero"));

@@ -1,5 +1,8 @@
 //! Every engine, objective, shape and SIMD level learns the grove of the definition.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use proptest::prelude::*;
 
 use super::fit::{Place, Setup, learn_grove};
@@ -7,12 +10,13 @@ use super::reference::{self, Aim};
 use super::round::words_seen;
 use super::time_limit::Clock;
 use super::{Examples, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for};
+use crate::Result;
 use crate::bits::BitMatrix;
 use crate::bits::kernels::{Kernels, Level};
-use crate::circuit::{Grove, Span, Wide};
+use crate::circuit::{Grove, Span};
 use crate::learn::Silent;
-use crate::learn::engine::parts::PartsEngine;
-use crate::learn::engine::{ColumnOrder, CpuEngine};
+use crate::learn::engine::ColumnOrder;
+use crate::learn::engine::remote::{self, Link, PartRows, Parts, RemoteEngine};
 use crate::learn::objective::ValueLoss;
 use crate::random::{Purpose, Stream};
 
@@ -57,6 +61,33 @@ fn settings_of(seed: u64) -> GroveSettings {
     }
 }
 
+/// Parts in this process, of which one forgets all it was told every now and then.
+struct Forgetful {
+    parts: Vec<Mutex<PartRows>>,
+    asked: AtomicU64,
+}
+
+impl Parts for Forgetful {
+    fn count(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn ask(&self, messages: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
+        let answer = |(part, message): (&Mutex<PartRows>, Option<Vec<u8>>)| {
+            let message = message?;
+            let mut part = part.lock().unwrap();
+            if self.asked.fetch_add(1, Ordering::Relaxed) % 31 == 30 {
+                part.forget();
+            }
+            Some(remote::answer(&message, |what, message| {
+                assert_eq!(message.byte()?, 0);
+                part.answer(what, message)
+            }))
+        };
+        Ok(self.parts.iter().zip(messages).map(answer).collect())
+    }
+}
+
 /// The same task on rows split at some places.
 fn fit_parts(
     (bits, labels): (&[bool], &[u32]),
@@ -74,13 +105,17 @@ fn fit_parts(
         .map(|rows| BitMatrix::from_bools(columns, &bits[rows.start * columns..rows.end * columns]).unwrap())
         .collect();
     let kernels = Kernels::best();
-    let parts = places.iter().zip(&matrices).map(|(rows, bits)| {
-        let wide = Wide { bits: bits.view(), spans };
+    let parts = places.iter().zip(matrices).map(|(rows, bits)| {
         let weights = weights.get(rows.clone()).unwrap_or_default().to_vec();
-        let part = CpuEngine::new(wide, &labels[rows.clone()], weights, kernels);
-        (rows.start, part.packed(&order, words_seen(&plan)).unwrap())
+        let targets = labels[rows.clone()].to_vec();
+        let order = Some((&order, words_seen(&plan)));
+        Mutex::new(PartRows::new(bits, spans.to_vec(), targets, weights, order, kernels).unwrap())
     });
-    let engine = PartsEngine { parts: parts.collect(), order: &order, kernels };
+    let parts = Forgetful { parts: parts.collect(), asked: AtomicU64::new(plan.seed % 30) };
+    let link = Link::new(&parts, |_| Vec::new());
+    let sizes: Vec<usize> = places.iter().map(ExactSizeIterator::len).collect();
+    let rows = (labels.to_vec(), weights.to_vec());
+    let engine = RemoteEngine::new(&link, 0, &sizes, rows, &order, kernels);
     let place =
         Place { engine: &engine, order: &order, kernels, inputs: columns, originals: labels.len(), spans };
     let make = |unit| aim.objective(unit);
@@ -107,7 +142,7 @@ proptest! {
         }
         let settings = settings_of(seed);
         let plan = plan_of(&task, &settings);
-        let fixed = super::task::row_weights(&examples, &[]).unwrap();
+        let fixed = super::task::row_weights(examples.targets, examples.weights, &[]).unwrap();
         let spans = super::features::candidates(matrix.view(), task.spans.clone(), None);
         let aim = Aim::Classes(classes as usize);
         let expected = reference::grove(&bits, columns, &spans, &labels, aim, &fixed, &plan);
@@ -141,7 +176,7 @@ proptest! {
         let mut task = GroveTask::new(examples, 0);
         let settings = GroveSettings { vote_bits: Some(12), ..settings_of(seed) };
         let plan = plan_of(&task, &settings);
-        let fixed = super::task::row_weights(&examples, &[]).unwrap();
+        let fixed = super::task::row_weights(examples.targets, examples.weights, &[]).unwrap();
         let aim = Aim::Values(loss, scale);
         let expected = reference::grove(&bits, columns, &[], &targets, aim, &fixed, &plan);
         for level in Level::available() {

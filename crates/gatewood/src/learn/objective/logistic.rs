@@ -31,6 +31,10 @@ impl Objective for Logistic {
         1
     }
 
+    fn recipe(&self) -> Option<super::Recipe> {
+        Some(super::Recipe::Classes { classes: 2, unit: self.unit })
+    }
+
     fn accepts(&self, target: u32) -> bool {
         target < 2
     }

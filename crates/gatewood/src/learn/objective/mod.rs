@@ -8,12 +8,13 @@
 //! - [`for_classes`]: the one of these that fits.
 //! - [`Regression`]: values, one margin, the value in fixed point, or one for each quantile; [`ValueScale`] says how they are kept.
 //! - [`Poisson`]: counts, one margin, the logarithm of their mean.
-//! - [`ValueLoss`]: the names of the last two.
+//! - [`ValueLoss`]: the names of the last two. [`Recipe`]: objectives as data, for other processes.
 //!
 //! To add one, implement [`Objective`] in a file here and hand it to [`fit_grove_for`](super::fit_grove_for).
 
 mod logistic;
 mod poisson;
+mod recipe;
 mod regression;
 mod softmax;
 mod value_loss;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 pub use logistic::Logistic;
 pub use poisson::Poisson;
+pub use recipe::Recipe;
 #[cfg(test)]
 pub(crate) use regression::BEND;
 pub use regression::Regression;
@@ -154,6 +156,11 @@ pub trait Objective: Debug + Send + Sync {
     /// What a device needs to know to make the gradients itself.
     fn on_device(&self) -> DeviceObjective<'_> {
         DeviceObjective::Processor
+    }
+
+    /// How the same objective is made in another process; nothing for one that lives in this process alone.
+    fn recipe(&self) -> Option<Recipe> {
+        None
     }
 
     /// For one margin: adds the votes of a tree, given the address of each row, and brings the gradients up to date.

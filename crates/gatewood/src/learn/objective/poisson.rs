@@ -40,6 +40,10 @@ impl Objective for Poisson {
         1
     }
 
+    fn recipe(&self) -> Option<super::Recipe> {
+        Some(super::Recipe::Values { loss: super::ValueLoss::Poisson, scale: self.scale, unit: self.unit })
+    }
+
     fn accepts(&self, target: u32) -> bool {
         target as i32 >= 0
     }

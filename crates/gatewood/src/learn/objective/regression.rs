@@ -143,6 +143,10 @@ impl Objective for Regression {
         self.slopes.len()
     }
 
+    fn recipe(&self) -> Option<super::Recipe> {
+        Some(super::Recipe::Values { loss: self.loss, scale: self.scale, unit: self.unit })
+    }
+
     fn accepts(&self, _: u32) -> bool {
         true
     }

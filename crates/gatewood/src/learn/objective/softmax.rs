@@ -32,6 +32,10 @@ impl Objective for Softmax {
         self.classes
     }
 
+    fn recipe(&self) -> Option<super::Recipe> {
+        Some(super::Recipe::Classes { classes: self.classes, unit: self.unit })
+    }
+
     fn accepts(&self, target: u32) -> bool {
         (target as usize) < self.classes
     }

@@ -1,5 +1,7 @@
 //! Values in fixed point, so that they can be learned in integers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::encode::check_values;
 use crate::{Error, Result};
 
@@ -18,7 +20,7 @@ pub(super) const TARGET_POINT: u32 = 30;
 /// assert_eq!(scale.value(scale.target(12.0)), 12.0);
 /// # Ok::<(), gatewood::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ValueScale {
     offset: f64,
     range: f64,
