@@ -46,10 +46,16 @@ impl Pool {
         Ok(Self(std::sync::Arc::new(pool)))
     }
 
-    /// Runs work in the pool, or in that it is called in: a thread that waits for another pool takes up other work of its
-    /// own, which may wait for this.
+    /// Runs work in the pool.
+    ///
+    /// A thread of another pool that waits takes up other work of its own, which may wait for this: then a thread that
+    /// belongs to no pool waits in its place.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        if rayon::current_thread_index().is_some() { work() } else { self.0.install(work) }
+        if rayon::current_thread_index().is_none() {
+            return self.0.install(work);
+        }
+        let done = std::thread::scope(|scope| scope.spawn(|| self.0.install(work)).join());
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::learn::Silent;
 use crate::learn::engine::ColumnOrder;
 use crate::learn::engine::remote::{self, Link, PartRows, Parts, RemoteEngine};
 use crate::learn::objective::ValueLoss;
+use crate::pool::Pool;
 use crate::random::{Purpose, Stream};
 
 /// Rows of random bits; the class hangs on three of them, with noise.
@@ -65,6 +66,7 @@ fn settings_of(seed: u64) -> GroveSettings {
 struct Forgetful {
     parts: Vec<Mutex<PartRows>>,
     asked: AtomicU64,
+    pool: Pool,
 }
 
 impl Parts for Forgetful {
@@ -79,9 +81,12 @@ impl Parts for Forgetful {
             if self.asked.fetch_add(1, Ordering::Relaxed) % 31 == 30 {
                 part.forget();
             }
-            Some(remote::answer(&message, |what, message| {
-                assert_eq!(message.byte()?, 0);
-                part.answer(what, message)
+            let part = &mut *part;
+            Some(self.pool.run(|| {
+                remote::answer(&message, |what, message| {
+                    assert_eq!(message.byte()?, 0);
+                    part.answer(what, message)
+                })
             }))
         };
         Ok(self.parts.iter().zip(messages).map(answer).collect())
@@ -111,7 +116,11 @@ fn fit_parts(
         let order = Some((&order, words_seen(&plan)));
         Mutex::new(PartRows::new(bits, spans.to_vec(), targets, weights, order, kernels).unwrap())
     });
-    let parts = Forgetful { parts: parts.collect(), asked: AtomicU64::new(plan.seed % 30) };
+    let parts = Forgetful {
+        parts: parts.collect(),
+        asked: AtomicU64::new(plan.seed % 30),
+        pool: Pool::new(1).unwrap(),
+    };
     let link = Link::new(&parts, |_| Vec::new());
     let sizes: Vec<usize> = places.iter().map(ExactSizeIterator::len).collect();
     let rows = (labels.to_vec(), weights.to_vec());

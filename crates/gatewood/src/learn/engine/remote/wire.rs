@@ -197,7 +197,7 @@ mod tests {
             let mut reader = Reader::new(bytes);
             assert_eq!((reader.byte()?, reader.number()?, reader.wide()?), (7, 1 << 40, -3));
             assert_eq!((reader.bytes()?, reader.flags()?), (&b"abc"[..], flags.to_vec()));
-            assert_eq!(reader.trees()?, [tree.clone()]);
+            assert_eq!(reader.trees()?, std::slice::from_ref(&tree));
             assert_eq!((reader.numbers32()?, reader.signed32()?), (vec![1, 2], vec![-1]));
             assert_eq!(reader.numbers64()?, [9]);
             assert!(reader.0.is_empty());
