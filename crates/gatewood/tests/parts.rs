@@ -136,7 +136,7 @@ fn classes_are_learned_the_same() {
         (2, 0, r#"{"rounds": 12, "seed": 1}"#),
         (2, 37, r#"{"rounds": 12, "seed": 1, "honest_fraction": 0.3, "sampling_power": 1.5}"#),
         (3, 41, r#"{"rounds": 6, "seed": 2, "class_weight": "balanced"}"#),
-        (4, 53, r#"{"rounds": 6, "seed": 2, "shared_trees": true, "threads": 2}"#),
+        (4, 53, r#"{"rounds": 6, "seed": 2, "shared_trees": true}"#),
     ] {
         let labels = classes(&scores, count);
         assert_same(both((&rows, &labels), None, None, (&CUTS, lost_after), settings));
@@ -149,7 +149,7 @@ fn rounds_are_chosen_and_gates_pruned_the_same() {
     let (rows, scores) = table(1500, 4);
     let labels = classes(&scores, 2);
     for settings in [
-        r#"{"cv_folds": 2, "arity": 4, "threads": 2, "seed": 5}"#,
+        r#"{"cv_folds": 2, "arity": 4, "seed": 5}"#,
         r#"{"rounds": 20, "max_gates": 60, "seed": 6}"#,
         r#"{"rounds": 30, "early_stopping_rounds": 4, "seed": 7}"#,
         r#"{"cv_folds": 0, "validation_fraction": 0.2, "arity": 4, "seed": 8}"#,
