@@ -9,7 +9,7 @@ use crate::report::{Outcome, Step};
 use crate::{root, target};
 
 /// The crates that are published, in the order in which they can be.
-const CRATES: [&str; 4] = ["gatewood", "gatewood-data", "gatewood-paper", "gatewood-cli"];
+const CRATES: [&str; 5] = ["gatewood", "gatewood-data", "gatewood-paper", "gatewood-cuda", "gatewood-cli"];
 
 /// What a manifest must say, itself or by the workspace.
 const FIELDS: [&str; 8] =
