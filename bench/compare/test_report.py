@@ -37,7 +37,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("| **gatewood** | 13.00 ± 1.41 | - | 2 | 2.00 | 0.50 | 12 kB |", text)
         self.assertIn("| lightgbm | 15.00 ± 0.00 | 0.2781 | 1 |", text)
         self.assertIn("Gatewood has the lowest error, 2.00 points below lightgbm. No rival trains faster.", text)
-        self.assertIn("| Adult | at most 12.60 | 13.00 | 15.00 | 4.0 | 1 | **no** |", text)
+        self.assertIn("| Adult | 13.00 ± 1.41 | - | 2.00 | lightgbm | 15.00 ± 0.00 | 0.2781 | 8.00 | gatewood |", text)
 
     def test_a_rival_that_wins_is_named(self):
         text = made([result("convex", "gatewood", 0, 0.12, 1.0), result("convex", "svm-rbf", 0, 0.10, 0.5)])
