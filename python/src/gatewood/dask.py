@@ -97,7 +97,7 @@ class _OnCluster:
         return default_client() if self.client is None else self.client
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return {name: value for name, value in state.items() if name != "client"} | {"client": None}
 
     def _remember_columns(self, X: Any, partitions: list[Any]) -> None:
@@ -321,7 +321,7 @@ class DaskGatewoodRegressor(_OnCluster, GatewoodRegressor):
             self._remember_evaluations(list(zip(rows, held_values)))
         return self
 
-    def predict(self, X: Any, quantile: float | None = None, **options: Any) -> Any:  # type: ignore[override]
+    def predict(self, X: Any, quantile: float | None = None, **options: Any) -> Any:
         """The number of each row, as a dask collection where ``X`` is one; nothing is computed yet."""
         self._check_fitted()
         return self._lazily(X, "predict", None, np.float64, quantile=quantile, **options)
