@@ -133,3 +133,14 @@ def test_no_setting_is_forgotten():
         encode = settings.pop("encode")
         assert set(settings) - {"model", "class_weights", "judge"} <= set(cases)
         assert set(encode) <= set(ENCODE)
+
+
+def test_devices_are_chosen_by_name():
+    X, y = np.random.default_rng(2).integers(0, 2, (300, 12)), [0, 1, 1] * 100
+    of = {device: GatewoodClassifier(n_estimators=4, device=device).fit(X, y) for device in ("cpu", "auto")}
+    assert of["cpu"].model_.to_bytes() == of["auto"].model_.to_bytes()
+    with pytest.raises(ValueError, match="cpu, cuda, cuda:N and auto"):
+        GatewoodClassifier(device="gpu").fit(X, y)
+    # Whether there are GPUs here or not, there are not a thousand.
+    with pytest.raises(Exception, match="device cpu"):
+        GatewoodClassifier(device="cuda:999").fit(X, y)

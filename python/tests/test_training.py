@@ -16,7 +16,7 @@ def test_nothing_said_is_the_library_default(bits):
     model = BooleanTreeClassifier().fit(X, y)
     defaults = json.loads(_core.default_settings("tree"))
     assert model.summary()["settings"] == defaults
-    assert all(value is None for name, value in GatewoodClassifier().get_params().items() if name != "verbose")
+    assert all(value is None for name, value in GatewoodClassifier().get_params().items() if name not in ("device", "verbose"))
 
 
 def test_every_setting_of_the_library_is_a_parameter():
@@ -28,6 +28,8 @@ def test_every_setting_of_the_library_is_a_parameter():
         expected = {names.get(name, name) for name in settings} | {"n_jobs", "verbose"}
         # Written down only where it is chosen.
         expected |= {"augment", "eval_metric"} if make is GatewoodClassifier else set()
+        # Where it is learned is no setting of the model.
+        expected |= {"device"} if make is GatewoodClassifier else set()
         assert set(make().get_params()) == expected
 
 

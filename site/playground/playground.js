@@ -283,7 +283,7 @@ function fileView(take) {
   };
   const chosen = input => [...input.files].map(file => ({ file, path: file.webkitRelativePath || file.name }));
   const input = h("input", { type: "file", "aria-label": "Choose a file", onchange: () => { if (input.files[0]) read(chosen(input)); } });
-  const folder = h("input", { type: "file", webkitdirectory: "", "aria-label": "Choose a folder of images", onchange: () => { if (folder.files[0]) read(chosen(folder)); } });
+  const folder = h("input", { type: "file", webkitdirectory: true, "aria-label": "Choose a folder of images", onchange: () => { if (folder.files[0]) read(chosen(folder)); } });
   const element = h("div", { class: "stack drop", ondragover: event => { event.preventDefault(); element.classList.add("over"); },
     ondragleave: () => element.classList.remove("over"),
     ondrop: async event => {
