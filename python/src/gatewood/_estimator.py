@@ -168,7 +168,7 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
         """What the model answers for rows of any kind; large arrays go to it part by part, so that little is copied."""
         if ask_few is not None and self._are_few(X):
             pixels = self._has_pixels()
-            if not pixels or X.dtype == np.uint8:
+            if not pixels or X.dtype.char in "?B":
                 few = ask_few(X if X.dtype.char == "?" or pixels else X.astype(np.float64, copy=False))
                 if few is not None:
                     return few  # type: ignore[no-any-return]

@@ -10,6 +10,8 @@ pub(crate) struct RowRoom {
     /// The bits that are read, 0 or 1 each, in the order that [`RowCircuit::new`] was given them; spans and patterns follow.
     pub(crate) slots: Vec<u8>,
     levels: [Vec<u8>; 2],
+    /// A word for each line of the planes that patterns look at, where lines fit into words.
+    lines: Vec<u64>,
     /// The margins of the row; none for the paper's tree.
     pub(crate) margins: Vec<i32>,
 }
@@ -68,25 +70,63 @@ impl RowPatterns {
         }
     }
 
+    /// Lines of the planes that are packed into words; none where a line is longer than a word, or no pattern is read.
+    fn lines(&self) -> usize {
+        let is_read = self.patterns.iter().any(|pattern| pattern.shifts.1 > 0);
+        if is_read && self.width <= 64 { self.slots.len() / self.width } else { 0 }
+    }
+
     /// Writes what the columns of patterns say, given the inputs.
-    fn run(&self, inputs: &[u8], mut out: &mut [u8]) {
+    fn run(&self, inputs: &[u8], lines: &mut [u64], mut out: &mut [u8]) {
+        for (line, slots) in lines.iter_mut().zip(self.slots.chunks_exact(self.width.max(1))) {
+            let bits = slots.iter().zip(0..);
+            *line = bits.fold(0, |line, (&slot, place)| line | u64::from(inputs[slot as usize]) << place);
+        }
         for pattern in &self.patterns {
-            let (across, down) = pattern.shifts;
-            let mut count = 0;
-            for y in 0..down {
-                for shift in y * self.width..y * self.width + across {
-                    let holds = |&(place, value): &(u32, u8)| {
-                        inputs[self.slots[place as usize + shift] as usize] == value
-                    };
-                    count += u32::from(pattern.literals.iter().all(holds));
-                }
-            }
+            let count = match lines.is_empty() {
+                true => self.count_each(pattern, inputs),
+                false => self.count(pattern, lines),
+            };
             let (here, rest) = out.split_at_mut(pattern.thresholds.len());
             for (slot, &threshold) in here.iter_mut().zip(&pattern.thresholds) {
                 *slot = u8::from(count >= threshold);
             }
             out = rest;
         }
+    }
+}
+
+impl RowPatterns {
+    /// At how many places a pattern matches, all places of a line at once.
+    fn count(&self, pattern: &RowPattern, lines: &[u64]) -> u32 {
+        let (across, down) = pattern.shifts;
+        let places = if across < 64 { (1 << across) - 1 } else { u64::MAX };
+        let mut count = 0;
+        for y in 0..down {
+            let matches = pattern.literals.iter().fold(places, |matches, &(place, value)| {
+                let (line, x) = (place as usize / self.width, place as usize % self.width);
+                // All ones where a zero must be there.
+                let turned = u64::from(value).wrapping_sub(1);
+                matches & (lines[line + y] >> x ^ turned)
+            });
+            count += matches.count_ones();
+        }
+        count
+    }
+
+    /// The same, place by place.
+    fn count_each(&self, pattern: &RowPattern, inputs: &[u8]) -> u32 {
+        let (across, down) = pattern.shifts;
+        let mut count = 0;
+        for y in 0..down {
+            for shift in y * self.width..y * self.width + across {
+                let holds = |&(place, value): &(u32, u8)| {
+                    inputs[self.slots[place as usize + shift] as usize] == value
+                };
+                count += u32::from(pattern.literals.iter().all(holds));
+            }
+        }
+        count
     }
 }
 
@@ -236,6 +276,7 @@ impl RowCircuit {
         RowRoom {
             slots: vec![0; self.inputs + self.span_slots() + self.patterns.columns],
             levels: [vec![0; widest], vec![0; widest]],
+            lines: vec![0; self.patterns.lines()],
             margins: vec![0; self.bias.len()],
         }
     }
@@ -246,10 +287,10 @@ impl RowCircuit {
 
     /// Adds up the margins of the row whose bits are in the first slots of the room.
     pub(crate) fn run(&self, room: &mut RowRoom) {
-        let RowRoom { slots, levels, margins } = room;
+        let RowRoom { slots, levels, lines, margins } = room;
         let (inputs, made) = slots.split_at_mut(self.inputs);
         let (of_spans, of_patterns) = made.split_at_mut(self.span_slots());
-        self.patterns.run(inputs, of_patterns);
+        self.patterns.run(inputs, lines, of_patterns);
         let mut made = of_spans;
         for spans in &self.spans {
             let (here, rest) = made.split_at_mut(spans.count());
