@@ -94,9 +94,7 @@ impl RowPatterns {
             out = rest;
         }
     }
-}
 
-impl RowPatterns {
     /// At how many places a pattern matches, all places of a line at once.
     fn count(&self, pattern: &RowPattern, lines: &[u64]) -> u32 {
         let (across, down) = pattern.shifts;
