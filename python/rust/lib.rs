@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::parts::{Part, train_parts};
+    use super::parts::{Part, merged_answers, train_parts};
     #[pymodule_export]
     use super::table::Table;
     #[pymodule_export]

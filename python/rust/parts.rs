@@ -53,10 +53,23 @@ impl Part {
     }
 }
 
+/// The answers of parts to messages of one kind, sums and losses added up in the first of them.
+#[pyfunction]
+pub fn merged_answers<'py>(
+    py: Python<'py>,
+    kind: u8,
+    answers: Vec<Bound<'py, PyBytes>>,
+) -> Vec<Bound<'py, PyBytes>> {
+    let answers = answers.iter().map(|answer| answer.as_bytes().to_vec()).collect();
+    let merged = gatewood::learn::merged_answers(kind, answers);
+    merged.iter().map(|answer| PyBytes::new(py, answer)).collect()
+}
+
 /// The way to the parts: a function of Python that takes a message or `None` for each and returns their answers.
 struct Asked {
     ask: Py<PyAny>,
     count: usize,
+    climbers: Vec<usize>,
     /// What it has raised.
     raised: Mutex<Option<PyErr>>,
 }
@@ -64,6 +77,10 @@ struct Asked {
 impl Parts for Asked {
     fn count(&self) -> usize {
         self.count
+    }
+
+    fn climbers(&self) -> &[usize] {
+        &self.climbers
     }
 
     fn ask(&self, messages: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
@@ -86,9 +103,9 @@ impl Parts for Asked {
 /// Trains a model where its rows are, and tells how it went, as JSON.
 ///
 /// `ask` takes a list with a message or `None` for each of `count` parts, and returns their answers in the same order; it is
-/// called from other threads. All else is as in `train`, the labels being those of all rows in the order of the parts.
+/// called from other threads. `climbers` are parts in processes of their own, which may climb trees. All else is as in `train`, the labels being those of all rows in the order of the parts.
 #[pyfunction]
-#[pyo3(signature = (settings, ask, count, labels, classes, *, values=None, validation=None, validation_values=None, threads=None, weights=None, label=None, data="", progress=None))]
+#[pyo3(signature = (settings, ask, count, labels, classes, *, values=None, validation=None, validation_values=None, threads=None, weights=None, label=None, data="", climbers=Vec::new(), progress=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn train_parts(
     py: Python<'_>,
@@ -104,6 +121,7 @@ pub fn train_parts(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     label: Option<&str>,
     data: &str,
+    climbers: Vec<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, String)> {
     let mut settings = TrainSettings::from_json("grove", settings).map_err(raise)?;
@@ -130,7 +148,8 @@ pub fn train_parts(
         Some(weights) => Some(weights.as_slice()?),
         None => None,
     };
-    let asked = Asked { ask, count, raised: Mutex::new(None) };
+    let climbers = climbers.into_iter().filter(|&part| part < count).collect();
+    let asked = Asked { ask, count, climbers, raised: Mutex::new(None) };
     let training =
         PartsTraining { parts: &asked, labels: &labels, weights, validation: held.as_ref(), label, data };
     let watch = Watch::default();

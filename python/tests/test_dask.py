@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from typing import Any, Iterator
@@ -15,10 +13,10 @@ pytest.importorskip("distributed", reason="dask is not installed: gatewood.dask 
 
 import dask  # noqa: E402
 import dask.array as da  # noqa: E402
-from distributed import Client, LocalCluster  # noqa: E402
+from distributed import Client, Future, LocalCluster  # noqa: E402
 
-from gatewood import GatewoodClassifier, GatewoodRegressor  # noqa: E402
-from gatewood.dask import DaskGatewoodClassifier, DaskGatewoodRegressor  # noqa: E402
+from gatewood import GatewoodClassifier, GatewoodRegressor, _desk, _progress  # noqa: E402
+from gatewood.dask import ClusterError, DaskGatewoodClassifier, DaskGatewoodRegressor  # noqa: E402
 
 SETTINGS: dict[str, Any] = {"n_estimators": 6, "climb": 60, "random_state": 1}
 
@@ -26,7 +24,7 @@ SETTINGS: dict[str, Any] = {"n_estimators": 6, "climb": 60, "random_state": 1}
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     """Two workers in processes of their own."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         with Client(cluster) as client:
             yield client
 
@@ -64,6 +62,8 @@ def test_any_partitioning_gives_the_plain_model(client: Client, rows: Any, sizes
     assert type(local) is GatewoodClassifier and np.array_equal(local.predict(X), plain.predict(X))
     report = model.dask_report_
     assert report["partitions"] == len(sizes) and report["bytes_sent"] > 0 and report["partitions_lost"] == 0
+    assert {"load", "encode", "begin", "weigh", "draw", "gather", "sum and update"} <= set(report["seconds"])
+    assert report["worker_peak_memory"] and min(report["worker_peak_memory"].values()) > 1e6
 
 
 def test_frames_with_texts_and_gaps(client: Client, rows: Any) -> None:
@@ -134,25 +134,89 @@ def test_classes_of_one_worker_and_two_fits_at_once(client: Client, rows: Any) -
         assert model == GatewoodClassifier(**SETTINGS).fit(X, y).model_
 
 
-def test_a_killed_worker_is_made_good(rows: Any) -> None:
+def test_texts_are_read_in_any_order(client: Client) -> None:
+    # NumPy's texts are sorted in each partition: all of them are looked at to tell sentences from names.
+    texts = [f"z{row} of four words" for row in range(750)] + [f"a{row} two" for row in range(750)]
+    X = np.array([texts, ["yes" if row % 3 else "no" for row in range(1500)]]).T
+    y = np.arange(1500) % 3 == 0
+    plain = GatewoodClassifier(**SETTINGS).fit(X, y)
+    model = DaskGatewoodClassifier(**SETTINGS, client=client).fit(parts(X, [750, 400, 350]), y)
+    assert model.model_ == plain.model_
+
+
+def test_frames_with_empty_partitions(client: Client, rows: Any) -> None:
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
     X, y = rows
-    settings = SETTINGS | {"n_estimators": 40}
-    plain = GatewoodClassifier(**settings).fit(X, y)
-    with LocalCluster(n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            killed = []
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["answer"], frame["number"] = y, np.arange(len(y))
+    lazy = dd.from_pandas(frame, npartitions=5)
+    # Rows of all partitions but two are left out.
+    lazy, frame = lazy[lazy["number"] > 700], frame[frame["number"] > 700]
+    names = ["a", "b", "c", "d"]
+    plain = GatewoodClassifier(**SETTINGS).fit(frame[names], frame["answer"])
+    model = DaskGatewoodClassifier(**SETTINGS, client=client).fit(lazy[names], lazy["answer"])
+    assert model.model_ == plain.model_
+    assert np.array_equal(model.predict(lazy[names]).compute(), plain.predict(frame[names]))
 
-            def kill(news: dict[str, Any]) -> None:
-                if news.get("round", 0) >= 8 and not killed:
-                    pids = list(client.run(os.getpid).values())
-                    killed.append(pids[0])
-                    os.kill(pids[0], signal.SIGKILL)
 
-            begun = time.monotonic()
-            model = DaskGatewoodClassifier(**settings, client=client)
-            model.fit(parts(X, [250, 250, 250, 250]), y, callbacks=[kill])
-            assert killed and time.monotonic() - begun < 60
-            assert model.model_ == plain.model_
+def test_a_fit_that_is_cancelled_ends_with_an_error(client: Client, rows: Any) -> None:
+    X, y = rows
+    cancelled = []
+
+    def cancel(news: dict[str, Any]) -> None:
+        if news.get("round", 0) >= 3 and not cancelled:
+            with Client(client.scheduler.address, set_as_default=False) as other:
+                keys = [key for keys in other.has_what().values() for key in keys if "Desk" in str(key)]
+                cancelled.extend(keys)
+                other.cancel([Future(key, other) for key in keys], force=True)
+
+    begun = time.monotonic()
+    with pytest.raises(ClusterError, match="cancelled"):
+        model = DaskGatewoodClassifier(**SETTINGS | {"n_estimators": 2000}, client=client)
+        model.fit(parts(X, [500, 500]), y, callbacks=[cancel])
+    assert cancelled and time.monotonic() - begun < 30
+    until = time.monotonic() + 10
+    while (held := sum(client.run(lambda: len(_desk._PARTS)).values())) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert held == 0, "workers still hold rows of a fit that was cancelled"
+    # The cluster is as good as new.
+    model = DaskGatewoodClassifier(**SETTINGS, client=client).fit(parts(X, [500, 500]), y)
+    assert model.model_ == GatewoodClassifier(**SETTINGS).fit(X, y).model_
+
+
+def test_progress_tells_where_rows_are(
+    client: Client, rows: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    X, y = rows
+    shown: list[str] = []
+    monkeypatch.setattr(_progress, "_notebook", lambda: shown.append)
+    DaskGatewoodClassifier(**SETTINGS, verbose=1, client=client).fit(parts(X, [300, 700]), y)
+    assert "loading 2 partitions" in shown[0] and "<progress" in shown[0]
+    assert "trained in" in shown[-1] and "2 partitions on" in shown[-1]
+    monkeypatch.setattr(_progress, "_notebook", lambda: None)
+    DaskGatewoodClassifier(**SETTINGS, verbose=1, client=client).fit(parts(X, [300, 700]), y)
+    assert "2 partitions on" in capfd.readouterr().err
+
+
+def test_what_is_not_learned_on_a_cluster_is_refused(client: Client, rows: Any) -> None:
+    X, y = rows
+    lazy = parts(X, [500, 500])
+    plain = GatewoodClassifier(**SETTINGS).fit(X, y)
+    with pytest.raises(ValueError, match="init_model is for training in one place"):
+        DaskGatewoodClassifier(**SETTINGS, client=client).fit(lazy, y, init_model=plain)
+    with pytest.raises(ValueError, match="device is for training in one place"):
+        DaskGatewoodClassifier(**SETTINGS, device="cuda", client=client).fit(lazy, y)
+    with pytest.raises(ValueError, match="partial_fit learns in one place"):
+        DaskGatewoodClassifier(**SETTINGS, client=client).partial_fit(lazy, y)
+    pixels = np.random.default_rng(1).integers(0, 256, (200, 64), dtype=np.uint8)
+    light = pixels.mean(axis=1) > 127
+    images = {"encode": {"image": {"width": 8, "height": 8}}}
+    with pytest.raises(ValueError, match="patterns"):
+        DaskGatewoodClassifier(**SETTINGS | images, client=client).fit(parts(pixels, [100, 100]), light)
+    settings = SETTINGS | images | {"patterns": 0}
+    model = DaskGatewoodClassifier(**settings, client=client).fit(parts(pixels, [100, 100]), light)
+    assert model.model_ == GatewoodClassifier(**settings).fit(pixels, light).model_
 
 
 def test_what_is_wrong_is_said(client: Client, rows: Any) -> None:

@@ -18,12 +18,20 @@ struct Here {
     asked: AtomicUsize,
     /// Messages after which a part is lost; 0 for never.
     lost_after: usize,
+    /// Parts that climb trees.
+    climbers: Vec<usize>,
 }
 
 impl Here {
     fn new(tables: Vec<(Table, bool)>, lost_after: usize) -> Self {
         let parts = tables.iter().map(|(table, judges)| Mutex::new(part(table, *judges))).collect();
-        Self { tables, parts, asked: AtomicUsize::new(0), lost_after }
+        // More than there are threads, where parts are lost: then they climb, too.
+        let climbers = if lost_after > 0 {
+            (0..tables.len()).filter(|&part| !tables[part].1).collect()
+        } else {
+            Vec::new()
+        };
+        Self { tables, parts, asked: AtomicUsize::new(0), lost_after, climbers }
     }
 }
 
@@ -34,6 +42,10 @@ fn part(table: &Table, judges: bool) -> Part {
 impl Parts for Here {
     fn count(&self) -> usize {
         self.parts.len()
+    }
+
+    fn climbers(&self) -> &[usize] {
+        &self.climbers
     }
 
     fn ask(&self, messages: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
@@ -103,7 +115,7 @@ fn both(
     (cuts, lost_after): (&[usize], usize),
     settings: &str,
 ) -> (Trained, Trained) {
-    let settings = TrainSettings::from_json("grove", settings).unwrap();
+    let mut settings = TrainSettings::from_json("grove", settings).unwrap();
     let mut training = Training::new(Rows::Raw(whole.view()), labels);
     training.train.weights = weights;
     training.validation =
@@ -114,6 +126,7 @@ fn both(
         tables.extend(cut(table, &[0, table.rows() / 3, table.rows()], true));
     }
     let parts = Here::new(tables, lost_after);
+    settings.learn.set_threads(usize::from(!parts.climbers.is_empty()));
     let validation = held.map(|(_, labels)| labels);
     let training = PartsTraining { parts: &parts, labels, weights, validation, label: None, data: "" };
     (expected, train_parts(&training, &settings, &Silent).unwrap())

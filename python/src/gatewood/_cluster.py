@@ -1,8 +1,8 @@
 """Rows in the workers of a Dask cluster: who has which partition, and asking them.
 
 A partition becomes a native part in the process of the worker that loads it. An actor on each worker hands messages to the
-parts there. What was lost with a worker is loaded again from the graph of the collection; the library tells it the rest.
-Every wait has a limit.
+parts there, and adds up their sums. What was lost with a worker is loaded again from the graph of the collection; the library
+tells it the rest. Every wait has a limit.
 """
 
 from __future__ import annotations
@@ -14,20 +14,25 @@ from collections import defaultdict
 from typing import Any
 
 import dask
-import numpy as np
-from distributed import Client, get_worker
+from distributed import Client, KilledWorker
 
-from . import _core, _inputs
+from . import _desk
+from ._desk import Desk
 
-# Seconds: between looks at whether workers are alive, for one message, and for loading partitions again.
-LOOK = 1.0
+# Seconds: between looks at whether workers are alive, for one message, for loading partitions at first and again, for a
+# cluster without any worker, and for what takes no time.
+LOOK = 0.5
 MESSAGE_LIMIT = 600.0
 LOAD_LIMIT = 3600.0
 RELOAD_LIMIT = 60.0
+EMPTY_LIMIT = 30.0
 SMALL_LIMIT = 30.0
 
 # How often one partition may be lost.
 MOST_LOSSES = 5
+
+# With more workers than this, some of them hand messages on to others.
+FAN = 32
 
 # What messages are about, by their first byte; those that tell a part all again begin with 0.
 PHASES = {
@@ -42,65 +47,57 @@ PHASES = {
     8: "margins",
     9: "loss",
     10: "judge",
+    11: "climb",
 }
 OTHER_PHASES = "encode"
 
-# The parts that this process holds, by fit and number.
-_PARTS: dict[tuple[str, int], _core.Part] = {}
-
-
-def read_rows(X: Any, pixels: bool) -> Any:
-    """The rows of one partition as native ones."""
-    if _inputs.is_native(X):
-        return _inputs.read_native(X)
-    if _inputs.library_of(X):
-        return _inputs.read_frame(X)
-    X = _inputs.unmasked(X)
-    if hasattr(X, "tocsc"):
-        return _inputs.read_sparse(X)
-    X = np.asarray(X)
-    if X.ndim != 2 and not (pixels and X.ndim > 2):
-        raise ValueError(f"a partition of X has {X.ndim} dimensions, and rows have two")
-    return _inputs.read_array(_inputs.images(X) if pixels else X, pixels)
-
-
-def _load(fit: str, number: int, X: Any, judges: bool, pixels: bool) -> str:
-    """Makes a part of a partition on the worker that runs this; says which it is."""
-    worker = get_worker()
-    try:
-        _PARTS[fit, number] = _core.Part(read_rows(X, pixels), judges, worker.state.nthreads)
-    except Exception:
-        raise
-    except BaseException as error:  # What is no Exception would end the worker's loop.
-        raise RuntimeError(f"a defect in gatewood: {error}") from None
-    return str(worker.address)
-
-
-class Desk:
-    """The actor on a worker that hands messages to the parts there."""
-
-    def __init__(self, fit: str) -> None:
-        self.fit = fit
-
-    def answer(self, messages: list[tuple[int, bytes]]) -> list[bytes | None]:
-        """The answers of parts; ``None`` where this worker has no such part."""
-        parts = [(_PARTS.get((self.fit, number)), message) for number, message in messages]
-        return [None if part is None else part.answer(message) for part, message in parts]
-
-    def forget(self) -> int:
-        """Lets go of all parts of the fit; says how many bytes the process takes."""
-        for key in [key for key in _PARTS if key[0] == self.fit]:
-            _PARTS.pop(key, None)
-        try:
-            import psutil
-
-            return int(psutil.Process().memory_info().rss)
-        except ImportError:
-            return 0
-
 
 class ClusterError(RuntimeError):
-    """The cluster has lost what a fit needs, and it could not be made again in time."""
+    """The cluster has lost what a fit needs, and it could not be made again in time; or the fit was cancelled."""
+
+
+def fetched(client: Client, collections: list[Any], what: str, limit: float = LOAD_LIMIT) -> list[Any]:
+    """The values of collections, computed on the cluster."""
+    futures = client.compute(collections)
+    try:
+        return _results(client, futures, what, limit)
+    except BaseException:
+        client.cancel(futures, force=True)
+        raise
+
+
+def _results(client: Client, futures: list[Any], what: str, limit: float) -> list[Any]:
+    """What futures come to, within a limit."""
+    until, seen = time.monotonic() + limit, time.monotonic()
+    pause, looked = 0.002, time.monotonic()
+    while not all(future.done() for future in futures):
+        now = time.monotonic()
+        if now - looked > LOOK:
+            looked = now
+            if alive(client):
+                seen = now
+            elif now - seen > EMPTY_LIMIT:
+                raise ClusterError(f"{what}: the cluster has had no worker for {EMPTY_LIMIT:.0f} seconds")
+        if now > until:
+            raise ClusterError(f"{what}: not done within {limit:.0f} seconds")
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+    if any(future.cancelled() for future in futures):
+        raise ClusterError(f"{what}: the fit was cancelled, or the data it needs")
+    try:
+        return [future.result(timeout=max(until - time.monotonic(), 1.0)) for future in futures]
+    except KilledWorker as error:
+        raise ClusterError(f"{what}: {error}") from error
+    except TimeoutError as error:
+        raise ClusterError(f"{what}: not done within {limit:.0f} seconds") from error
+
+
+def alive(client: Client) -> set[str]:
+    """The workers that the scheduler knows of."""
+    try:
+        return set(client.sync(client.scheduler.ncores, callback_timeout=SMALL_LIMIT))
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(f"the scheduler cannot be reached: {error}") from error
 
 
 class Parts:
@@ -112,28 +109,34 @@ class Parts:
         self.partitions = [(part, False) for part in partitions] + [(part, True) for part in judging]
         self.pixels = pixels
         self.where: list[str] = []
-        self.desks: dict[str, Any] = {}
-        self.futures: list[Any] = []
+        # The actor on each worker, with its future.
+        self.desks: dict[str, tuple[Any, Any]] = {}
         self.losses: dict[int, int] = defaultdict(int)
         self.lock = threading.Lock()
         self.loads = 0
+        self.load_seconds = 0.0
         self.report: dict[str, Any] = {"messages": 0, "bytes_sent": 0, "bytes_received": 0}
         self.seconds: dict[str, float] = defaultdict(float)
+        self.busy: dict[str, float] = defaultdict(float)
         self.bytes: dict[str, int] = defaultdict(int)
 
     def __enter__(self) -> Parts:
         if not self.partitions:
             raise ValueError("X has no partitions")
         begun = time.monotonic()
-        self.where = self._loaded(list(range(len(self.partitions))), LOAD_LIMIT)
-        self.seconds["load"] = time.monotonic() - begun
+        try:
+            self.where = self._loaded(list(range(len(self.partitions))), LOAD_LIMIT)
+        except BaseException:
+            self._forget_all()
+            raise
+        self.load_seconds = self.seconds["load"] = time.monotonic() - begun
         return self
 
     def __exit__(self, *_: object) -> None:
-        memory = {}
-        for address, desk in list(self.desks.items()):
+        memory, peaks = {}, {}
+        for address, (_, desk) in list(self.desks.items()):
             try:
-                memory[address] = desk.forget().result(timeout=5)
+                memory[address], peaks[address] = desk.forget().result(timeout=5)
             except Exception:  # A worker that is gone has nothing to forget.
                 continue
         self.report |= {
@@ -141,11 +144,33 @@ class Parts:
             "workers": len(self.desks),
             "partitions_lost": sum(self.losses.values()),
             "seconds": dict(self.seconds),
+            "worker_seconds": dict(self.busy),
             "bytes": dict(self.bytes),
             "worker_memory": memory,
+            "worker_peak_memory": peaks,
         }
+        self._forget_all()
         self.desks.clear()
-        self.futures.clear()
+
+    def _forget_all(self) -> None:
+        """Tells all workers that the fit is over, also those that are still loading."""
+        try:
+            self.client.run(_desk.forget_soon, self.fit, wait=False, on_error="ignore")
+        except Exception:  # There may be no worker, or no scheduler.
+            pass
+
+    def status(self) -> str:
+        """Where the rows are, for people."""
+        workers = len(set(self.where))
+        return f"{len(self.where)} partitions on {workers} worker{'s' * (workers != 1)}"
+
+    def one_of_each_worker(self) -> list[int]:
+        """A partition of each worker that has rows to learn from."""
+        first: dict[str, int] = {}
+        for number, (_, judges) in enumerate(self.partitions):
+            if not judges:
+                first.setdefault(self.where[number], number)
+        return list(first.values())
 
     # Partitions
 
@@ -156,49 +181,60 @@ class Parts:
             self.loads += 1
             part, judges = self.partitions[number]
             name = f"gatewood-load-{self.fit}-{number}-{self.loads}"
-            load = dask.delayed(_load, pure=False)
+            load = dask.delayed(_desk.load, pure=False)
             tasks.append(load(self.fit, number, part, judges, self.pixels, dask_key_name=name))
         futures = self.client.compute(tasks, retries=2)
-        until = time.monotonic() + limit
-        while not all(future.done() for future in futures):
-            if time.monotonic() > until:
-                self.client.cancel(futures, force=True)
-                raise ClusterError(f"partitions were not loaded within {limit:.0f} seconds: are there workers left?")
-            time.sleep(0.01)
         try:
-            return [str(address) for address in self.client.gather(futures, errors="raise")]
-        except Exception as error:
-            if any(future.cancelled() for future in futures):
-                raise ClusterError("the fit was cancelled, or its data were") from error
+            return _results(self.client, futures, "loading partitions", limit)
+        except BaseException:
+            self.client.cancel(futures, force=True)
             raise
 
     def _desk(self, address: str) -> Any:
-        """The actor on a worker, which is made if there is none."""
+        """The actor on a worker, which is made if there is none; nothing where the worker is gone."""
         with self.lock:
             if address not in self.desks:
                 future = self.client.submit(
                     Desk, self.fit, actor=True, workers=[address], allow_other_workers=False, pure=False
                 )
-                self.futures.append(future)
-                self.desks[address] = future.result(timeout=SMALL_LIMIT)
-            return self.desks[address]
+                until = time.monotonic() + SMALL_LIMIT
+                while not future.done():
+                    if address not in alive(self.client) or time.monotonic() > until:
+                        return None
+                    _pause_for(future)
+                if future.status != "finished":
+                    self._check_cancelled(future)
+                    return None
+                self.desks[address] = (future, future.result(timeout=SMALL_LIMIT))
+            return self.desks[address][1]
 
-    def _alive(self) -> set[str]:
-        """The workers that the scheduler knows of."""
-        return set(self.client.sync(self.client.scheduler.ncores, callback_timeout=SMALL_LIMIT))
+    @staticmethod
+    def _check_cancelled(future: Any) -> None:
+        if future.cancelled():
+            raise ClusterError("the fit was cancelled")
 
-    def _rebuild(self, number: int, known: str) -> None:
-        """Loads a partition again that was at a worker; others may have done so."""
+    def _rebuild(self, lost: dict[int, str]) -> None:
+        """Loads partitions again that were at workers; others may have done so."""
         with self.lock:
-            if self.where[number] != known:
+            numbers = [number for number, known in lost.items() if self.where[number] == known]
+            there = alive(self.client)
+            for known in set(lost.values()):
+                desk = self.desks.get(known)
+                if desk is not None and (known not in there or desk[0].status != "finished"):
+                    self._check_cancelled(desk[0])
+                    self.desks.pop(known)
+            for number in numbers:
+                self.losses[number] += 1
+                if self.losses[number] > MOST_LOSSES:
+                    raise ClusterError(
+                        f"partition {number} was lost {self.losses[number]} times with the workers that held it"
+                    )
+            if not numbers:
                 return
-            self.losses[number] += 1
-            if self.losses[number] > MOST_LOSSES:
-                raise ClusterError(
-                    f"partition {number} was lost {self.losses[number]} times with the workers that held it"
-                )
-            self.desks.pop(known, None) if known not in self._alive() else None
-            self.where[number] = self._loaded([number], RELOAD_LIMIT)[0]
+            begun = time.monotonic()
+            for number, address in zip(numbers, self._loaded(numbers, RELOAD_LIMIT + 3 * self.load_seconds)):
+                self.where[number] = address
+            self.seconds["load again"] += time.monotonic() - begun
 
     # Messages
 
@@ -206,52 +242,82 @@ class Parts:
         """Hands each partition its message, and returns the answers."""
         begun = time.monotonic()
         answers: list[bytes | None] = [None] * len(messages)
-        open_ = [number for number, message in enumerate(messages) if message is not None]
-        phase = OTHER_PHASES
-        if open_:
-            first = messages[open_[0]]
-            phase = PHASES.get(first[0] if first else 0, OTHER_PHASES)
-        while open_:
-            at = {number: self.where[number] for number in open_}
-            by_worker: dict[str, list[int]] = defaultdict(list)
-            for number in open_:
-                by_worker[at[number]].append(number)
-            waiting = {}
-            for address, numbers in by_worker.items():
-                try:
-                    waiting[address] = self._desk(address).answer([(n, messages[n]) for n in numbers])
-                except Exception:  # The worker is gone, or about to be.
-                    continue
-            for address, future in waiting.items():
-                got = self._wait(address, future)
-                for number, answer in zip(by_worker[address], got or []):
-                    answers[number] = answer
-            for number in open_:
-                if answers[number] is None:
-                    self._rebuild(number, at[number])
-            open_ = [number for number in open_ if answers[number] is None]
-        sent = sum(len(message) for message in messages if message is not None)
-        received = sum(len(answer) for answer in answers if answer is not None)
+        missing = {number for number, message in enumerate(messages) if message is not None}
+        first = next((message for message in messages if message), b"\0")
+        phase = PHASES.get(first[0], OTHER_PHASES)
+        busy, sent, received, may_relay = 0.0, 0, 0, True
+        while missing:
+            at = {number: self.where[number] for number in sorted(missing)}
+            by_worker: dict[str, list[tuple[int, Any]]] = defaultdict(list)
+            for number, address in at.items():
+                by_worker[address].append((number, messages[number]))
+                sent += len(messages[number] or b"")
+            is_relayed = may_relay and len(by_worker) > FAN
+            spent = 0.0
+            for got, seconds in self._answers(by_worker, is_relayed):
+                spent = max(spent, seconds)
+                for number, answer in got:
+                    if answer is not None:
+                        answers[number] = answer
+                        received += len(answer)
+                        missing.discard(number)
+            busy += spent
+            if missing and not is_relayed:
+                self._rebuild({number: at[number] for number in missing})
+            # What a worker that hands on has lost is asked for directly.
+            may_relay = False
         with self.lock:
             self.report["messages"] += 1
             self.report["bytes_sent"] += sent
             self.report["bytes_received"] += received
             self.seconds[phase] += time.monotonic() - begun
+            self.busy[phase] += busy
             self.bytes[phase] += sent + received
         return answers
 
-    def _wait(self, address: str, future: Any) -> list[bytes | None] | None:
+    def _answers(self, by_worker: dict[str, list[tuple[int, Any]]], is_relayed: bool) -> list[Any]:
+        """The answers of workers, with the seconds they took."""
+        desks = {address: self._desk(address) for address in by_worker}
+        there = [address for address, desk in desks.items() if desk is not None]
+        # Each of the first workers hands on the messages of some others.
+        step = FAN if is_relayed else len(there)
+        waiting = []
+        for place, address in enumerate(there[:step]):
+            others = [(desks[other], by_worker[other]) for other in there[place + step :: step]]
+            try:
+                waiting.append((address, desks[address].answer(by_worker[address], others)))
+            except (RuntimeError, OSError):  # The worker is gone, or about to be.
+                continue
+        return [got for address, future in waiting if (got := self._wait(address, future)) is not None]
+
+    def _wait(self, address: str, future: Any) -> Any:
         """The answers of a worker; nothing where it is gone."""
         until = time.monotonic() + MESSAGE_LIMIT
         while True:
             try:
-                return future.result(timeout=LOOK)  # type: ignore[no-any-return]
+                return future.result(timeout=LOOK)
             except TimeoutError:
-                if address not in self._alive():
+                desk = self.desks.get(address)
+                if desk is None or address not in alive(self.client):
+                    return None
+                if desk[0].status != "finished":
+                    self._check_cancelled(desk[0])
                     return None
                 if time.monotonic() > until:
                     raise ClusterError(f"worker {address} gave no answer for {MESSAGE_LIMIT:.0f} seconds") from None
             except (OSError, RuntimeError, ValueError, KeyError) as error:
                 if "defect" in str(error):
                     raise
+                desk = self.desks.get(address)
+                if desk is not None:
+                    self._check_cancelled(desk[0])
                 return None
+
+
+def _pause_for(future: Any) -> None:
+    """Waits for a future, but not for long."""
+    until = time.monotonic() + LOOK
+    pause = 0.001
+    while not future.done() and time.monotonic() < until:
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)

@@ -131,6 +131,7 @@ class Part:
     def __init__(self, rows: _Rows, judges: bool, threads: int) -> None: ...
     def answer(self, message: bytes) -> bytes: ...
 
+def merged_answers(kind: int, answers: list[bytes]) -> list[bytes]: ...
 def train_parts(
     settings: str,
     ask: Callable[[list[bytes | None]], list[bytes | None]],
@@ -145,6 +146,7 @@ def train_parts(
     weights: NDArray[np.float64] | None = None,
     label: str | None = None,
     data: str = "",
+    climbers: list[int] = ...,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Model, str]: ...
 def load_dataset(

@@ -12,7 +12,7 @@ model is that of the plain estimators on all rows in one place, bit for bit, how
 from __future__ import annotations
 
 import json
-from typing import Any, Iterable, TypeVar
+from typing import Any, TypeVar
 
 import dask
 import numpy as np
@@ -22,7 +22,8 @@ from sklearn.utils.validation import column_or_1d
 
 from . import _core, _inputs
 from ._classes import class_names
-from ._cluster import ClusterError, Parts, read_rows
+from ._cluster import ClusterError, Parts, fetched
+from ._desk import read_rows
 from ._estimator import _plain
 from ._grove import GatewoodClassifier
 from ._progress import Progress
@@ -50,27 +51,19 @@ def _partitions(X: Any) -> list[Any]:
     return list(X.to_delayed()) if hasattr(X, "to_delayed") else [X]
 
 
-def _gathered(y: Any) -> Any:
-    """Labels, values or weights in one place."""
-    if isinstance(y, list) and _is_lazy(y):
-        return np.concatenate([np.asarray(part) for part in dask.compute(*y)])
-    y = y.compute() if dask.is_dask_collection(y) else y
-    return _inputs.aligned(y) if isinstance(y, np.ndarray) else y
-
-
 def _name(y: Any) -> str | None:
     """The name of a column of labels. That of a dask Array is the key of a task."""
     name = None if hasattr(y, "numblocks") else getattr(y, "name", None)
     return name if isinstance(name, str) else None
 
 
-def _columns(X: Any, partitions: list[Any]) -> tuple[int, list[Any] | None]:
+def _columns(client: Client, X: Any, partitions: list[Any]) -> tuple[int, list[Any] | None]:
     """The number of columns, and their names where they have some."""
     if hasattr(X, "columns"):
         return len(X.columns), list(X.columns)
     if hasattr(X, "ndim") and hasattr(X, "shape") and X.ndim > 1 and all(size == size for size in X.shape[1:]):
         return int(np.prod(X.shape[1:])), None
-    shape, names = dask.compute(dask.delayed(_shape)(partitions[0]))[0]
+    shape, names = fetched(client, [dask.delayed(_shape)(partitions[0])], "the columns of the first partition")[0]
     return shape, names
 
 
@@ -101,11 +94,33 @@ class _OnCluster:
         return {name: value for name, value in state.items() if name != "client"} | {"client": None}
 
     def _remember_columns(self, X: Any, partitions: list[Any]) -> None:
-        self.n_features_in_, names = _columns(X, partitions)
+        self.n_features_in_, names = _columns(self._client(), X, partitions)
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _gathered(self, y: Any, what: str = "labels") -> Any:
+        """Labels, values, weights or rows in one place."""
+        if isinstance(y, list) and _is_lazy(y):
+            parts = fetched(self._client(), y, what)
+            if _inputs.library_of(parts[0]):
+                import pandas as pd
+
+                return pd.concat(parts)
+            return np.concatenate([np.asarray(part) for part in parts])
+        y = fetched(self._client(), [y], what)[0] if dask.is_dask_collection(y) else y
+        return _inputs.aligned(y) if isinstance(y, np.ndarray) else y
+
+    def _rows_here(self, X: Any) -> Any:
+        """Validation rows in this process."""
+        return read_rows(self._gathered(X, "validation rows"), self._has_pixels())  # type: ignore[attr-defined]
+
+    def partial_fit(self, X: Any, *rest: Any, **options: Any) -> Any:
+        """Goes on from the fitted grove with further rounds on rows that are in this process, as the plain estimator does."""
+        if _is_lazy(X):
+            raise ValueError("partial_fit learns in one place: use to_local().partial_fit with rows of this process")
+        return super().partial_fit(X, *rest, **options)  # type: ignore[misc]
 
     def _sets(self, eval_set: Any) -> list[tuple[Any, Any]]:
         if eval_set is None:
@@ -115,21 +130,31 @@ class _OnCluster:
             raise ValueError("eval_set must be pairs of rows and labels: (X, y) or [(X, y), ...]")
         return sets
 
-    def _train_on_cluster(self, X: Any, held: Any, chosen: dict[str, Any], callbacks: Any, **given: Any) -> None:
-        """Trains where the rows are."""
+    def _refuse(self, init_model: Any) -> None:
+        """Says what is not done on a cluster, before anything is computed."""
+        if init_model is not None:
+            raise ValueError("init_model is for training in one place: leave it out on a cluster")
         if getattr(self, "device", "cpu") not in ("auto", "cpu"):
             raise ValueError("device is for training in one place: leave it out on a cluster")
+
+    def _train_on_cluster(self, X: Any, held: Any, chosen: dict[str, Any], callbacks: Any, **given: Any) -> None:
+        """Trains where the rows are."""
         partitions = _partitions(X)
         self._remember_columns(X, partitions)
         judging = [] if held is None else _partitions(held)
         progress = Progress(self.verbose, callbacks or []) if self.verbose or callbacks else None  # type: ignore[attr-defined]
+        if progress is not None:
+            progress.tell(f"loading {len(partitions) + len(judging)} partitions")
         parts = Parts(self._client(), partitions, judging, self._has_pixels())  # type: ignore[attr-defined]
         with parts:
+            if progress is not None:
+                progress.where = parts.status
             self.model_, report = _core.train_parts(
                 json.dumps(chosen, default=_plain),
                 parts.ask,
                 len(parts.partitions),
                 threads=self._threads(),  # type: ignore[attr-defined]
+                climbers=parts.one_of_each_worker(),
                 progress=progress,
                 **given,
             )
@@ -224,8 +249,15 @@ class DaskGatewoodClassifier(_OnCluster, GatewoodClassifier):
     def _local(cls) -> Any:
         return GatewoodClassifier
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, *, callbacks: Any = None
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        *,
+        init_model: Any = None,
+        callbacks: Any = None,
     ) -> DaskGatewoodClassifier:
         """Learns from rows in partitions and their labels.
 
@@ -239,15 +271,18 @@ class DaskGatewoodClassifier(_OnCluster, GatewoodClassifier):
             What each row counts for.
         eval_set : (X, y) or a list of such pairs, optional
             Validation rows, on the cluster or here: the grove is cut back to the round that was best on the last of them.
+        init_model : None
+            Groves are continued in one place only.
         callbacks : list of callables, optional
             As for ``GatewoodClassifier``.
         """
+        self._refuse(init_model)
         label = _name(y)
-        labels = self._read_labels(_gathered(y))
+        labels = self._read_labels(self._gathered(y))
         classes = np.unique(labels)
         self._check_classes(labels, classes)
         sets = self._sets(eval_set)
-        held_codes = [self._codes(self._read_labels(_gathered(held)), classes) for _, held in sets]
+        held_codes = [self._codes(self._read_labels(self._gathered(held)), classes) for _, held in sets]
         self._train_on_cluster(
             X,
             sets[-1][0] if sets else None,
@@ -256,12 +291,12 @@ class DaskGatewoodClassifier(_OnCluster, GatewoodClassifier):
             labels=self._codes(labels, classes),
             classes=class_names(classes),
             validation=held_codes[-1] if sets else None,
-            weights=self._weights(_gathered(sample_weight), len(labels)),
+            weights=self._weights(self._gathered(sample_weight, "weights"), len(labels)),
             label=label,
         )
         self.classes_ = classes
         if sets:
-            rows = [_rows_here(held, self._has_pixels()) for held, _ in sets]
+            rows = [self._rows_here(held) for held, _ in sets]
             self._remember_evaluations(list(zip(rows, held_codes)), classes)
         return self
 
@@ -277,7 +312,7 @@ class DaskGatewoodClassifier(_OnCluster, GatewoodClassifier):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is right."""
-        said, y, weight = _gathered(self.predict(X)), _gathered(y), _gathered(sample_weight)
+        said, y, weight = self._gathered(self.predict(X)), self._gathered(y), self._gathered(sample_weight)
         return float(accuracy_score(y, said, sample_weight=weight))
 
 
@@ -296,14 +331,22 @@ class DaskGatewoodRegressor(_OnCluster, GatewoodRegressor):
     def _local(cls) -> Any:
         return GatewoodRegressor
 
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, *, callbacks: Any = None
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        eval_set: Any = None,
+        *,
+        init_model: Any = None,
+        callbacks: Any = None,
     ) -> DaskGatewoodRegressor:
         """Learns from rows in partitions and their numbers; parameters as for ``DaskGatewoodClassifier``."""
+        self._refuse(init_model)
         label = _name(y)
-        values = self._read_values(_gathered(y))
+        values = self._read_values(self._gathered(y))
         sets = self._sets(eval_set)
-        held_values = [self._read_values(_gathered(held)) for _, held in sets]
+        held_values = [self._read_values(self._gathered(held)) for _, held in sets]
         self._train_on_cluster(
             X,
             sets[-1][0] if sets else None,
@@ -313,11 +356,11 @@ class DaskGatewoodRegressor(_OnCluster, GatewoodRegressor):
             classes=[],
             values=values,
             validation_values=held_values[-1] if sets else None,
-            weights=self._weights(_gathered(sample_weight), len(values)),
+            weights=self._weights(self._gathered(sample_weight, "weights"), len(values)),
             label=label,
         )
         if sets:
-            rows = [_rows_here(held, self._has_pixels()) for held, _ in sets]
+            rows = [self._rows_here(held) for held, _ in sets]
             self._remember_evaluations(list(zip(rows, held_values)))
         return self
 
@@ -328,21 +371,8 @@ class DaskGatewoodRegressor(_OnCluster, GatewoodRegressor):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination."""
-        said, y, weight = _gathered(self.predict(X)), _gathered(y), _gathered(sample_weight)
+        said, y, weight = self._gathered(self.predict(X)), self._gathered(y), self._gathered(sample_weight)
         return float(r2_score(column_or_1d(np.asarray(y)), said, sample_weight=weight))
-
-
-def _rows_here(X: Any, pixels: bool) -> Any:
-    """Validation rows in this process."""
-    if isinstance(X, list):
-        parts: Iterable[Any] = dask.compute(*X)
-        first = next(iter(parts))
-        if _inputs.library_of(first):
-            import pandas as pd
-
-            return read_rows(pd.concat(parts), pixels)
-        return read_rows(np.concatenate(list(parts)), pixels)
-    return read_rows(_gathered(X), pixels)
 
 
 _signed(DaskGatewoodClassifier, GatewoodClassifier)

@@ -8,6 +8,7 @@ use super::encoder::MAX_COLUMNS;
 use super::prune::{Verdict, prune};
 use super::settings::{FEW_BINS, MAX_BINS};
 use super::treat::{Treated, treat};
+use super::words::raw_words;
 use super::{
     BitMeaning, Codes, Column, ColumnReport, ColumnSettings, DatePart, EncodeReport, EncodeSettings, Encoder,
     FewValues, Input, Kind, Numbers, Outcome, PixelCode, TableView, Test, Texts, Treatment, Written,
@@ -435,10 +436,9 @@ pub(super) fn offer_counted(
     }
     let present: usize = found.iter().map(|text| text.1).sum();
     let missing = (missing > 0).then_some(Test::Missing);
-    let looked_at = found.iter().take(1000);
-    let words_each =
-        looked_at.clone().map(|text| words(text.0).count()).sum::<usize>() as f64 / looked_at.len() as f64;
-    let free_text = words_each >= 3.0 && found.len() > 50 && found.len() * 10 > present;
+    // All texts are looked at: which come first depends on how rows are partitioned.
+    let word_count = || found.iter().map(|text| raw_words(text.0).count()).sum::<usize>();
+    let free_text = found.len() > 50 && found.len() * 10 > present && word_count() >= 3 * found.len();
     match own.treatment {
         Some(Treatment::Words) => {}
         None | Some(Treatment::Keep) if free_text => {}

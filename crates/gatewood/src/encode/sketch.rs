@@ -14,8 +14,8 @@ use super::prune::{BitSummary, Verdict, merged_verdicts};
 use super::table::Store;
 use super::treat::{Treated, treat};
 use super::{
-    Codes, Column, ColumnSettings, EncodeReport, EncodeSettings, Encoder, Kind, Numbers, Strings, Table,
-    TableView, Texts, Treatment, fit,
+    Codes, Column, ColumnSettings, EncodeReport, EncodeSettings, Encoder, Input, Kind, Numbers, Strings,
+    Table, TableView, Texts, Treatment, fit,
 };
 use crate::text::quote;
 use crate::{Error, Result};
@@ -279,23 +279,34 @@ fn offer_texts(
     Ok(Offer { kind: Some(column.kind()), written, note, ..offer })
 }
 
+/// Whether a column is nothing but gaps, and was taken for numbers though an encoder reads texts or dates there.
+fn is_gap(column: &Column, input: &Input) -> bool {
+    let Column::Number(numbers) = column else { return false };
+    let is_other = input.kind == Kind::Text || input.written.is_some() || input.kind == Kind::Date;
+    is_other && (0..numbers.len()).all(|row| numbers.get(row).is_nan())
+}
+
 impl Table {
     /// The same rows, columns of nothing but gaps being what an encoder reads.
-    pub(crate) fn suited_to(mut self, encoder: &Encoder) -> Self {
-        let Store::Columns(columns) = &mut self.store else { return self };
-        for input in &encoder.inputs {
-            let Some(column) = columns.get_mut(input.position) else { continue };
-            let is_gap = |numbers: &Numbers| (0..numbers.len()).all(|row| numbers.get(row).is_nan());
-            let Column::Number(numbers) = column else { continue };
-            let is_text = input.kind == Kind::Text || input.written.is_some();
-            if (is_text || input.kind == Kind::Date) && is_gap(numbers) {
-                let rows = numbers.len();
-                *column = match is_text {
+    pub(crate) fn suited_to(&self, encoder: &Encoder) -> Cow<'_, Self> {
+        let Store::Columns(columns) = &self.store else { return Cow::Borrowed(self) };
+        let gaps = encoder
+            .inputs
+            .iter()
+            .filter(|input| columns.get(input.position).is_some_and(|column| is_gap(column, input)));
+        let gaps: Vec<&Input> = gaps.collect();
+        if gaps.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let (mut table, rows) = (self.clone(), self.rows());
+        if let Store::Columns(columns) = &mut table.store {
+            for input in gaps {
+                columns[input.position] = match input.kind == Kind::Text || input.written.is_some() {
                     true => Column::Text(Texts::from_rows(std::iter::repeat_n(None, rows))),
-                    false => Column::Date(numbers.clone()),
+                    false => Column::Date(Numbers::F64(vec![f64::NAN; rows])),
                 };
             }
         }
-        self
+        Cow::Owned(table)
     }
 }

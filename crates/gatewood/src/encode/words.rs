@@ -24,7 +24,7 @@ pub(super) fn each_word(text: &str, room: &mut String, mut show: impl FnMut(&str
     }
 }
 
-fn raw_words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn raw_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
         .map(|word| word.trim_matches('\''))
         .filter(|word| !word.is_empty())

@@ -24,7 +24,7 @@ mod tree;
 
 pub(crate) use engine::ColumnOrder;
 pub(crate) use engine::remote;
-pub use engine::remote::Parts;
+pub use engine::remote::{Parts, merged_answers};
 pub use grove::{
     CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };

@@ -50,6 +50,13 @@ fn steps(trials: u32, candidates: u32) -> u64 {
     }
 }
 
+/// What is drawn for a trial.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Leaf,
+    Column,
+}
+
 /// A gate: what its addresses count, its table and its output.
 #[derive(Debug, Clone)]
 struct Gate {
@@ -141,12 +148,28 @@ impl<'a> Climber<'a> {
         stream: &mut Stream,
         mut candidate: impl FnMut(&mut Stream) -> u32,
     ) -> Result<()> {
+        let leaves = self.leaves.len() as u32;
+        self.climb_by(steps(trials, candidates), candidates, |what| match what {
+            Wanted::Leaf => stream.below(leaves),
+            Wanted::Column => candidate(stream),
+        })
+    }
+
+    /// [`Climber::climb`] with trials that [`draw_trials`] has drawn.
+    pub(crate) fn climb_drawn(&mut self, trials: &[u32], candidates: u32) -> Result<()> {
+        let steps = trials.len() as u64 / (1 + u64::from(candidates));
+        let mut left = trials.iter();
+        self.climb_by(steps, candidates, |_| left.next().copied().unwrap_or_default())
+    }
+
+    fn climb_by(&mut self, steps: u64, candidates: u32, mut draw: impl FnMut(Wanted) -> u32) -> Result<()> {
         let arity = self.arities[0];
         if candidates > 1 {
             let mut cells = Cells::new(self.sample, arity)?;
-            for _ in 0..steps(trials, candidates) {
-                let leaf = stream.below(self.leaves.len() as u32) as usize;
-                if let Some(column) = self.most_telling(&mut cells, leaf, candidates, || candidate(stream)) {
+            for _ in 0..steps {
+                let leaf = draw(Wanted::Leaf) as usize;
+                let most = self.most_telling(&mut cells, leaf, candidates, || draw(Wanted::Column));
+                if let Some(column) = most {
                     self.trial(leaf, column);
                 }
             }
@@ -156,9 +179,9 @@ impl<'a> Climber<'a> {
         let columns = self.sample.columns.len();
         let places = self.leaves.len() * columns;
         let mut vain = vec![false; if places <= FEW_PLACES { places } else { 0 }];
-        for _ in 0..trials {
-            let leaf = stream.below(self.leaves.len() as u32) as usize;
-            let column = candidate(stream);
+        for _ in 0..steps {
+            let leaf = draw(Wanted::Leaf) as usize;
+            let column = draw(Wanted::Column);
             let place = leaf * columns + column as usize;
             // A gate that reads a column twice is a smaller gate.
             if vain.get(place) == Some(&true)

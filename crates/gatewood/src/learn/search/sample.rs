@@ -97,6 +97,23 @@ impl Sample {
         Ok(Self { rows, split, stride, words, device: None, columns })
     }
 
+    /// A sample that another process has gathered, of so many rows on each side and so many columns.
+    pub(crate) fn from_words(rows: [u32; 2], columns: usize, sent: &[u64]) -> Result<Self> {
+        let [split, upper] = rows.map(|rows| padded_words_for(rows as usize));
+        let stride = split + upper;
+        if stride.checked_mul(columns) != Some(sent.len()) {
+            return Err(crate::Error::data("a sample does not have the words of its rows and columns"));
+        }
+        let mut words = AlignedWords::zeros(sent.len())?;
+        words.copy_from_slice(sent);
+        Ok(Self { rows, split, stride, words, device: None, columns: (0..columns as u32).collect() })
+    }
+
+    /// Rows of the lower and of the upper side, and the words of all columns.
+    pub(crate) fn parts(&self) -> ([u32; 2], &[u64]) {
+        (self.rows, &self.words[..self.stride * self.columns.len()])
+    }
+
     /// A sample whose words are on a device.
     pub(crate) fn on_device(rows: [u32; 2], columns: Vec<u32>, device: Handle) -> Self {
         let [split, upper] = rows.map(|rows| padded_words_for(rows as usize));

@@ -102,7 +102,7 @@ impl Part {
                     write_sketches(&mut answer, &sketch(table.view(), &settings, first, total)?);
                 } else {
                     let encoder: Encoder = read(message.bytes()?)?;
-                    let table = table.clone().suited_to(&encoder);
+                    let table = table.suited_to(&encoder);
                     write_summaries(&mut answer, &summaries(&encoder, table.view(), true)?);
                 }
             }
@@ -162,7 +162,7 @@ impl Part {
                 *held = Held::Nothing;
                 *held = Held::Bits(match table.rows() {
                     0 => BitMatrix::zeros(0, encoder.bits())?,
-                    _ => encoder.transform(&table.suited_to(encoder))?,
+                    _ => encoder.transform(&*table.suited_to(encoder))?,
                 });
             }
         }

@@ -5,13 +5,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::cpu::add_sums;
-use super::super::{ColumnOrder, Direction, Draw, Engine, Picks, Scale, Start, Summand};
+use super::super::{ColumnOrder, Direction, Draw, Engine, Picks, Scale, Start, Summand, TreeToClimb};
 use super::wire::{Reader, Writer};
-use super::{DONE, Parts, UNKNOWN, among, op};
+use super::{DONE, Parts, UNKNOWN, among, climb, op};
 use crate::bits::kernels::{Kernels, Sums};
 use crate::circuit::VoteTree;
+use crate::learn::gate::LogTable;
 use crate::learn::objective::{Loss, Objective};
-use crate::learn::search::{RowWords, Sample};
+use crate::learn::search::{Climbed, RowWords, Sample};
+use crate::platform::parallel::current_num_threads;
+use crate::pool::each_awake;
 use crate::{Error, Result};
 
 /// How often a part may have to be told again before one message is answered.
@@ -228,10 +231,15 @@ impl<'a> RemoteEngine<'a> {
     }
 }
 
+/// What parts say; those whose answers were added to another's on the way say nothing.
+fn told(answers: &[(usize, Vec<u8>)]) -> impl Iterator<Item = &[u8]> {
+    answers.iter().map(|(_, answer)| answer.as_slice()).filter(|answer| !answer.is_empty())
+}
+
 /// The sums of all parts.
 fn sums_of(answers: &[(usize, Vec<u8>)]) -> Result<Vec<Sums>> {
     let mut all = None;
-    for (_, answer) in answers {
+    for answer in told(answers) {
         let mut answer = Reader::new(answer);
         let count = answer.size()?;
         let mut sums = Vec::new();
@@ -245,7 +253,7 @@ fn sums_of(answers: &[(usize, Vec<u8>)]) -> Result<Vec<Sums>> {
 }
 
 fn loss_of(answers: &[(usize, Vec<u8>)]) -> Result<Loss> {
-    answers.iter().try_fold(Loss::default(), |all, (_, answer)| {
+    told(answers).try_fold(Loss::default(), |all, answer| {
         let mut answer = Reader::new(answer);
         let (wrong, loss) = (answer.number()?, answer.number()? as i64);
         Ok(all.and(Loss { wrong, loss }))
@@ -379,6 +387,30 @@ impl Engine for RemoteEngine<'_> {
         Sample::gather(&Sent { words: all, chosen: words }, self.order, words, &places, self.kernels)
     }
 
+    fn searches(&self, _: &[usize], _: u32) -> bool {
+        self.link.parts.climbers().len() > current_num_threads()
+    }
+
+    fn search(&self, trees: Vec<TreeToClimb<'_>>, logs: &LogTable) -> Result<Vec<Climbed>> {
+        if trees.len() <= current_num_threads() {
+            let climbed = each_awake(trees, |tree| climb::climb(tree, logs, self.kernels));
+            return climbed.into_iter().collect();
+        }
+        let climbers = self.link.parts.climbers();
+        let mut all = Vec::with_capacity(trees.len());
+        for trees in trees.chunks(climbers.len()) {
+            let mut messages = vec![None; self.link.parts.count()];
+            for (&part, tree) in climbers.iter().zip(trees) {
+                messages[part] = Some(climb::message(self.role, tree));
+            }
+            let answers = self.link.ask(messages, &|_| None)?;
+            for &part in &climbers[..trees.len()] {
+                all.push(climb::climbed(answers[part].as_deref().unwrap_or_default())?);
+            }
+        }
+        Ok(all)
+    }
+
     fn address(&self, _: &RemoteState, tree: &VoteTree) -> Result<VoteTree> {
         Ok(tree.clone())
     }
@@ -452,7 +484,7 @@ impl Engine for RemoteEngine<'_> {
             message.finish()
         })?;
         let mut sums = [0; 3];
-        for (_, answer) in &answers {
+        for answer in told(&answers) {
             let mut answer = Reader::new(answer);
             for sum in &mut sums {
                 *sum += answer.wide()?;

@@ -6,15 +6,19 @@
 //! - [`Parts`]: hands messages to the parts of the rows and brings their answers; whoever runs the processes implements it.
 //! - [`RemoteEngine`]: the engine of the coordinator. It has the targets, and asks for all else.
 //! - [`PartRows`]: the rows of one part, which answers.
+//! - [`merged_answers`]: adds up the answers of parts on their way to the coordinator.
 //!
 //! A part that was lost and made anew from its rows knows nothing of the fit. It says so ([`UNKNOWN`]), and is told again:
 //! the margins of rows are a function of the trees so far.
 
+mod climb;
 mod engine;
+mod merge;
 mod part;
 pub(crate) mod wire;
 
 pub(crate) use engine::{Link, RemoteEngine};
+pub use merge::merged_answers;
 pub(crate) use part::PartRows;
 use wire::Reader;
 
@@ -24,6 +28,12 @@ use crate::Result;
 pub trait Parts: Sync {
     /// How many parts there are.
     fn count(&self) -> usize;
+
+    /// Parts that may climb trees, one of each process: they do where there are more of them than this process has threads,
+    /// and a round has more trees than that.
+    fn climbers(&self) -> &[usize] {
+        &[]
+    }
 
     /// Hands each part its message, if there is one for it, and gives back the answers, in the same order.
     ///
@@ -84,6 +94,7 @@ pub(crate) mod op {
     pub(crate) const MARGINS: u8 = 8;
     pub(crate) const LOSS: u8 = 9;
     pub(crate) const SCALED_LOSS: u8 = 10;
+    pub(crate) const CLIMB: u8 = 11;
     /// From here on, messages are not about rounds.
     pub(crate) const OTHERS: u8 = 32;
 }

@@ -7,7 +7,7 @@ use super::super::draw::{Spacing, Weights, pick_all};
 use super::super::rows::PackedRows;
 use super::super::{ColumnOrder, CpuEngine, Direction, Engine, SamplingPower, Scale, Start, Summand};
 use super::wire::{Reader, Writer};
-use super::{among, op};
+use super::{among, climb, op};
 use crate::bits::BitMatrix;
 use crate::bits::kernels::{Kernels, Sums};
 use crate::circuit::{Span, VoteTree, Wide};
@@ -103,6 +103,7 @@ impl PartRows {
         match what {
             op::BEGIN => self.begin(message)?,
             op::GATHER => self.gather(message, &mut answer)?,
+            op::CLIMB => climb::answer(message, &mut answer, self.kernels)?,
             _ => {
                 let (id, version) = (message.number()?, message.number()?);
                 let Some(mut state) = self.states.remove(&id) else { return Ok(None) };
