@@ -19,6 +19,7 @@ mod rust;
 mod site;
 mod speed;
 mod wasm;
+mod wheel;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,10 +41,15 @@ const USAGE: &str =
        cargo xtask compare regression --data FOLDER [--sets SET…] [--out FOLDER]
                                   the same for numbers (--help says more)
        cargo xtask make-mnist35 FOLDER   make the embedded set from MNIST's IDX files
-       cargo xtask docs [NAME…]   run the commands in the pages of the book and write what they print
+       cargo xtask docs [--check] [NAME…]
+                                  run the commands in the pages of the book and write what they print; with --check,
+                                  compare it with what the five tutorials (or these pages) say
        cargo xtask book           build the book; gets mdBook first where it is not installed (four minutes of a core)
        cargo xtask site           build the playground: one HTML file with the library for WebAssembly in it
        cargo xtask pages FOLDER   test the pages of large models, learned from the data sets in a folder
+       cargo xtask wheel [--target TRIPLE]
+                                  make the Python wheel and the package of sources, and try them in clean environments
+       cargo xtask publish        a dry run of publishing the crates, compiled from their packages
        cargo xtask man FOLDER     write the manual's pages and the completions of shells";
 
 fn main() -> ExitCode {
@@ -84,6 +90,8 @@ fn run(arguments: &[String]) -> Result<bool> {
         }
         ["docs", words @ ..] => docs::fill(words),
         ["book"] => docs::build(),
+        ["wheel", arguments @ ..] => wheel::make(arguments),
+        ["publish"] => packages::publish(),
         ["pages", data] => browser::pages(data),
         ["site"] => site::build(&log::Log::shown()).map(|_| true),
         ["man", folder] => man(Path::new(folder)),
@@ -125,6 +133,7 @@ fn steps() -> Vec<Step> {
     [
         rust::steps(),
         python::steps(),
+        wheel::steps(),
         hardware::steps(),
         site::steps(),
         browser::steps(),

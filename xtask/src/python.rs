@@ -19,7 +19,8 @@ pub fn steps() -> Vec<Step> {
     ]
 }
 
-fn environment() -> PathBuf {
+/// The environment with what tests and packages of Python need.
+pub(crate) fn environment() -> PathBuf {
     target().join("tools/python")
 }
 

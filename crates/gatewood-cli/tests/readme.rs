@@ -6,6 +6,8 @@ use std::process::Command;
 
 const README: &str = include_str!("../../../README.md");
 const REPORT: &str = include_str!("../../../bench/compare/results/xeon/report.md");
+const PATTERNS: &str = include_str!("../../../bench/patterns.md");
+const VALUES: &str = include_str!("../../../bench/compare/results/regression.md");
 
 /// A few people in the format of Adult, whose income follows from age and education.
 fn people(rows: u32, dot: &str) -> String {
@@ -71,6 +73,59 @@ fn figure(set: &str, method: &str) -> String {
     let cells: Vec<&str> = line.unwrap_or_default().split('|').map(str::trim).collect();
     let error = cells.get(2).and_then(|cell| cell.split(' ').next()).unwrap_or("none");
     format!("{error} %, {} s", cells.get(4).unwrap_or(&"none"))
+}
+
+/// A set that README.md says Gatewood loses on, the set's name in the comparison, and the methods in the order of their figures.
+type Loss = (&'static str, &'static str, &'static [&'static str]);
+const LOSSES: [Loss; 4] = [
+    (
+        "Covertype with seven classes",
+        "Covertype, seven classes",
+        &["**gatewood**", "hist-boosting", "lightgbm", "xgboost"],
+    ),
+    ("Electricity", "Electricity", &["**gatewood**", "random-forest"]),
+    ("UNSW-NB15", "UNSW-NB15", &["**gatewood**", "lightgbm"]),
+    ("NSL-KDD", "NSL-KDD", &["**gatewood**", "hist-boosting"]),
+];
+
+/// The numbers of a text that stand before a unit.
+fn numbers(text: &str, unit: &str) -> Vec<String> {
+    let words: Vec<&str> =
+        text.split_whitespace().map(|word| word.trim_matches([',', ';', '.', '('])).collect();
+    words.windows(2).filter(|pair| pair[1] == unit).map(|pair| pair[0].to_owned()).collect()
+}
+
+#[test]
+fn the_figures_of_what_it_loses_are_those_of_the_comparison() {
+    let losses = README.split("Where it loses:").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
+    for (shown, set, methods) in LOSSES {
+        let said = losses.split(&format!("{shown}: ")).nth(1).and_then(|rest| rest.split([';', '\n']).next());
+        let errors: Vec<String> =
+            methods.iter().map(|method| figure(set, method).split(' ').next().unwrap().to_owned()).collect();
+        assert_eq!(numbers(said.unwrap_or_default(), "%"), errors, "{shown}");
+    }
+}
+
+/// A cell of a table: of the first line that starts with a name.
+fn cell<'a>(table: &'a str, line: &str, column: usize) -> &'a str {
+    let line = table.lines().find(|found| found.starts_with(&format!("| {line}"))).unwrap_or_default();
+    line.split('|').nth(column).unwrap_or_default().trim()
+}
+
+#[test]
+fn the_figures_of_patterns_and_of_values_are_those_of_their_reports() {
+    let said = README.split("Images are learned with patterns now:").nth(1).unwrap().lines().next().unwrap();
+    let found = ["MNIST 3 or 5", "CONVEX", "MNIST |"].map(|set| cell(PATTERNS, set, 4).replace(" %", ""));
+    assert_eq!(numbers(said, "%"), found);
+    // Seconds of Gatewood and LightGBM; the reports have the errors first, then the times.
+    let said = README.split("California housing").nth(1).unwrap().lines().next().unwrap();
+    let methods = ["Gatewood, defaults", "LightGBM, 1000 trees"];
+    let (errors, times) = VALUES.split_at(VALUES.match_indices("| model |").nth(1).unwrap().0);
+    assert_eq!(numbers(said, "s"), methods.map(|method| cell(times, method, 2)));
+    for method in methods {
+        let error: f64 = cell(errors, method, 2).parse().unwrap();
+        assert!(said.contains(&format!("{error:.3}")), "{said} does not say {error:.3}");
+    }
 }
 
 #[test]

@@ -46,7 +46,7 @@ def plot_learning_curve(model: GatewoodClassifier | GatewoodRegressor, *, loss: 
             ax.plot(curve["round"], values, label=f"{rows} rows")
     if model.n_rounds_ < len(curve["round"]):
         ax.axvline(model.n_rounds_, color="grey", linestyle=":", label="kept up to here")
-    ax.set(xlabel="round", ylabel=what)
+    ax.set(xlabel="round", ylabel=what, title=f"{what} by round of boosting")
     ax.legend()
     return ax
 
@@ -71,13 +71,19 @@ def plot_pixels(model: CircuitEstimator, shape: tuple[int, int], *, ax: Any = No
     if len(worth) % (shape[0] * shape[1]):
         raise ValueError(f"{len(worth)} columns are not images of {shape[0]} by {shape[1]} pixels")
     ax = _axes(ax)
-    ax.imshow(worth.reshape(-1, *shape).sum(axis=0), cmap="viridis")
+    shown = ax.imshow(worth.reshape(-1, *shape).sum(axis=0), cmap="viridis")
+    ax.figure.colorbar(shown, ax=ax, label="share of the importance")
+    ax.set_title("what each pixel is worth")
     ax.set_axis_off()
     return ax
 
 
 def plot_circuit(model: CircuitEstimator, tree: int = 0, *, most_leaves: int = 64, ax: Any = None) -> Any:
-    """One tree: its leaves with what they read, its gates with their tables in hexadecimal, its root on top."""
+    """One tree: its leaves with what they read, its gates with their truth tables, its root on top.
+
+    The first line of a table is what the gate says at the addresses 0, 1, 2, … in that order: bit *j* of an address is its
+    input *j*, counted from the left. The root of a grove has votes in place of bits, of which the least and the largest are shown.
+    """
     check_is_fitted(model)
     found = json.loads(model.model_.tree(tree))
     arities, leaves = found["arities"], found["leaves"]
@@ -96,15 +102,24 @@ def plot_circuit(model: CircuitEstimator, tree: int = 0, *, most_leaves: int = 6
             for child in spots[gate * arity : (gate + 1) * arity]:
                 ax.plot([child, spot], [height, height + 1], color="grey", linewidth=0.8, zorder=1)
             tables = found["tables"][level] if level < len(found["tables"]) else None
-            digits = max(1, 2**arity // 4)
-            label = "votes" if tables is None else tables[gate][-digits:]
+            label = "votes" if tables is None else _table(tables[gate], arity)
             box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "#8a9a5b"}
             ax.text(spot, height + 1, label, ha="center", va="center", fontsize=7, bbox=box, zorder=2)
         spots = above
         height += 1
+    if "votes" in found:
+        votes = [vote for address in found["votes"] for vote in address]
+        ax.text(spots[0], height + 0.25, f"{min(votes):+d} to {max(votes):+d}", ha="center", fontsize=7)
     ax.set(xlim=(-1, len(leaves)), ylim=(-1.5, height + 0.5))
     ax.set_axis_off()
     return ax
+
+
+def _table(written: str, arity: int) -> str:
+    """A truth table from its hexadecimal number: a bit for each address, in lines of equal length."""
+    bits = "".join(str(int(written, 16) >> address & 1) for address in range(2**arity))
+    across = 2 ** ((arity + 1) // 2)
+    return "\n".join(bits[start : start + across] for start in range(0, len(bits), across))
 
 
 def plot_predicted(model: GatewoodRegressor, X: Any, y: Any, *, ax: Any = None) -> Any:

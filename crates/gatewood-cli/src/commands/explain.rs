@@ -112,11 +112,13 @@ fn draw_heat_map(args: &Args, model: &Model, image: &Table, path: &Path) -> Resu
         bail!(Usage("the columns are not named as those of images are, by line and column".into()));
     };
     let worth = pixel_worth(model, image, args.model.threads)?;
-    let mut file = OutputFile::create(Some(path), [args.model.path()])?;
-    file.write_all(heat_map(&worth, width, height)?.as_bytes())?;
-    file.finish()?;
     let class = model.predict(image, 1)?.classes()[0] as usize;
-    print(&format!("row {}: {}\n", args.row, model.classes()[class]))
+    let class = &model.classes()[class];
+    let title = format!("Row {}: what speaks for {class}", args.row);
+    let mut file = OutputFile::create(Some(path), [args.model.path()])?;
+    file.write_all(heat_map(&title, &worth, width, height)?.as_bytes())?;
+    file.finish()?;
+    print(&format!("row {}: {class}\n", args.row))
 }
 
 /// The place of the row that is asked for.

@@ -83,7 +83,10 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let Some(format) = args.to.or_else(|| Format::from_extension(ending?)) else {
-        bail!(Usage("say the format with --to, or give a file whose ending is that of a format".into()));
+        bail!(Usage(format!(
+            "say the format with --to, or give a file whose ending is that of a format: {}",
+            Format::ALL.map(|format| format!(".{} ({format})", format.extension())).join(", ")
+        )));
     };
     let model = Model::load(&args.model)?;
     let sources = || std::iter::once(args.model.as_path());

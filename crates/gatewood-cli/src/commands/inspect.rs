@@ -202,7 +202,7 @@ fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path, from: 
             "the columns are not named as those of images are: --shape 28x28 says how they lie".into()
         ));
     };
-    let picture = heat_map(&model.importance(), width, height)?;
+    let picture = heat_map("What each pixel is worth to the model", &model.importance(), width, height)?;
     let mut file = OutputFile::create(Some(path), [from])?;
     file.write_all(picture.as_bytes())?;
     file.finish()

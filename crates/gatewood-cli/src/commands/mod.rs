@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Prove(prove::Args),
     /// Write a model's circuit as Verilog, VHDL, BLIF, AIGER, C, Rust, DOT, SVG or JSON
     Export(export::Args),
-    /// Prove that an exported file computes what the model computes
+    /// Prove that exported Verilog, BLIF or AIGER computes what the model computes, or test C and Rust
     Verify(verify::Args),
     /// Look at data sets, make them, fetch them
     #[command(subcommand)]

@@ -7,7 +7,10 @@ use super::opening;
 const ACROSS: f64 = 560.0;
 const DOWN: f64 = 320.0;
 const LEFT: f64 = 60.0;
-const TOP: f64 = 20.0;
+const TOP: f64 = 64.0;
+
+/// Room between the names of the lines, above the picture.
+const NAME: f64 = 200.0;
 
 /// A point of a learning curve: the errors after a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,11 +72,17 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
         LEFT + ACROSS / 2.0,
         TOP + DOWN + 40.0
     );
+    let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"24\" font-size=\"14\">Error by round of boosting</text>");
     if kept < last {
+        // The text stands on the side where there is room.
+        let (place, anchor) = if 2 * kept > last { (-5.0, "end") } else { (5.0, "start") };
         let _ = writeln!(
             svg,
-            "<path d=\"M{:.1} {TOP}v{DOWN}\" stroke=\"#777\" stroke-dasharray=\"3 3\"><title>kept up to round {kept}</title></path>",
-            x(kept as f64)
+            "<path d=\"M{0:.1} {TOP}v{DOWN}\" stroke=\"#777\" stroke-dasharray=\"3 3\"/>\
+             <text x=\"{1:.1}\" y=\"{2}\" text-anchor=\"{anchor}\" fill=\"#777\">kept up to round {kept}</text>",
+            x(kept as f64),
+            x(kept as f64) + place,
+            TOP + DOWN - 8.0,
         );
     }
     type Ask = fn(&CurvePicturePoint) -> Option<f64>;
@@ -97,9 +106,11 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
         );
         let _ = writeln!(
             svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{stroke}\">error of {name}</text>",
-            LEFT + ACROSS - 6.0,
-            TOP + 16.0 + 16.0 * f64::from(named),
+            "<path d=\"M{0} {1}h18\" stroke=\"{stroke}\" stroke-width=\"3\"/><text x=\"{2}\" y=\"{3}\" fill=\"{stroke}\">error of {name}</text>",
+            LEFT + NAME * f64::from(named),
+            TOP - 20.0,
+            LEFT + NAME * f64::from(named) + 24.0,
+            TOP - 16.0,
         );
         named += 1;
     }

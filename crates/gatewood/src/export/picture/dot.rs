@@ -9,14 +9,40 @@ use crate::export::{Options, names};
 /// The longest formula that is shown in place of a table.
 const LONGEST_FORMULA: usize = 24;
 
-/// What a LUT computes in a few letters: a formula over `a`, `b`, … or else its table in hexadecimal.
+/// The most addresses that a table is written out with.
+const MOST_ADDRESSES: usize = 32;
+
+/// What a LUT computes in a few letters: a formula over `a`, `b`, … or else how often it says one.
 pub(super) fn label(lut: &Lut<'_>) -> String {
     let formula = Form::of(lut).text(&VERILOG, |input| char::from(b'a' + input as u8).to_string());
     match formula.as_str() {
         "1'b0" => "0".into(),
         "1'b1" => "1".into(),
         short if short.len() <= LONGEST_FORMULA => short.into(),
-        _ => format!("LUT{} {}", lut.arity(), lut.table()),
+        _ => format!("LUT{}: one at {} of {}", lut.arity(), ones(lut).len(), 1usize << lut.arity()),
+    }
+}
+
+/// The addresses at which a LUT says one.
+fn ones(lut: &Lut<'_>) -> Vec<usize> {
+    (0..1usize << lut.arity()).filter(|&address| lut.output(address)).collect()
+}
+
+/// The truth table of a LUT, as people read it: the inputs, and what they are where it says one.
+pub(super) fn table(lut: &Lut<'_>) -> String {
+    let ones = ones(lut);
+    let names: String = (0..lut.arity()).map(|input| char::from(b'a' + input as u8)).collect();
+    let written = |address: &usize| -> String {
+        (0..lut.arity()).map(|input| if address >> input & 1 == 1 { '1' } else { '0' }).collect()
+    };
+    match ones.len() {
+        0 => "always zero".into(),
+        all if all == 1 << lut.arity() => "always one".into(),
+        many => {
+            let shown: Vec<String> = ones.iter().take(MOST_ADDRESSES).map(written).collect();
+            let more = if many > MOST_ADDRESSES { " …" } else { "" };
+            format!("one where {names} is {}{more}", shown.join(" "))
+        }
     }
 }
 

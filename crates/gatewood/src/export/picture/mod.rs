@@ -17,3 +17,9 @@ fn opening(width: usize, height: usize) -> String {
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n"
     )
 }
+
+/// A text as it may stand in SVG, which has no room for control characters.
+fn escape(text: &str) -> String {
+    let text = text.replace(char::is_control, " ");
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::opening;
+use super::{escape, opening};
 use crate::circuit::{Grove, Literal, Pattern, VoteTree};
 use crate::encode::{Encoder, Test};
 use crate::model::{Circuit, Model};
@@ -17,6 +17,9 @@ const MOST: usize = 64;
 const SIZE: f64 = 112.0;
 const GAP: usize = 16;
 const TEXT: usize = 30;
+
+/// Room above for the title and what the colours mean.
+const TITLE: usize = 48;
 
 /// The patterns that leaves read most, as an SVG file. The frame is the image, the shaded part is where the pattern is looked
 /// for, and the stencil stands in the middle of it: a light or dark square is a pixel that must be bright or not, an arrow
@@ -44,13 +47,21 @@ pub fn pattern_picture(model: &Model) -> Result<String> {
     let (wide, high) = (planes.width() as f64 * scale, planes.height() as f64 * scale);
     let (cell_wide, cell_high) = (SIZE as usize + GAP, high.ceil() as usize + GAP + TEXT);
     let rows = most.len().div_ceil(ACROSS).max(1);
-    let mut svg = opening(ACROSS * cell_wide + GAP, rows * cell_high + GAP);
+    let mut svg = opening(ACROSS * cell_wide + GAP, TITLE + rows * cell_high + GAP);
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
+    let _ = writeln!(
+        svg,
+        "<text x=\"{GAP}\" y=\"22\" font-size=\"14\">The patterns that trees read most: {} of {}</text>\n\
+         <text x=\"{GAP}\" y=\"42\">frame: the image · shaded: where the pattern is looked for · white: bright, black: dark · \
+         arrow: from a pixel to one that must be darker (red) or must not be (blue)</text>",
+        most.len(),
+        grove.patterns().columns(),
+    );
     for (place, &(column, uses)) in most.iter().enumerate() {
         let (pattern, threshold) = grove.patterns().column(column);
-        let (left, top) = (GAP + place % ACROSS * cell_wide, GAP + place / ACROSS * cell_high);
+        let (left, top) = (GAP + place % ACROSS * cell_wide, TITLE + GAP + place / ACROSS * cell_high);
         let _ = writeln!(svg, "<g transform=\"translate({left} {top})\">");
-        let _ = writeln!(svg, "<title>{}</title>", escaped(&model.describe((first + column) as u32)));
+        let _ = writeln!(svg, "<title>{}</title>", escape(&model.describe((first + column) as u32)));
         let _ = writeln!(
             svg,
             "<rect width=\"{wide:.1}\" height=\"{high:.1}\" fill=\"#e8e8e8\" stroke=\"#888\"/>"
@@ -61,10 +72,6 @@ pub fn pattern_picture(model: &Model) -> Result<String> {
     }
     svg += "</svg>\n";
     Ok(svg)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Draws where a pattern is looked for, and its literals at the shift in the middle.

@@ -2,7 +2,8 @@
 
 use std::io::{Result, Write};
 
-use super::dot::label;
+use super::dot::{label, table};
+use super::escape;
 use crate::Error;
 use crate::circuit::{Netlist, Signal, SignalKind};
 use crate::export::{Options, names};
@@ -100,7 +101,7 @@ impl Layout {
                     }
                     SignalKind::Lut(index) => {
                         let lut = netlist.lut(index);
-                        (label(&lut), format!("n{index}: table {}", lut.table()))
+                        (label(&lut), format!("n{index}: {}", table(&lut)))
                     }
                 };
                 widths[column] = widths[column].max(text.chars().count());
@@ -169,10 +170,6 @@ fn short(name: &str) -> String {
     }
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// # Errors
 /// When a picture of the netlist would show nothing, for all its lines.
 pub(in crate::export) fn check(netlist: &Netlist) -> crate::Result<()> {
@@ -191,12 +188,15 @@ pub(in crate::export) fn check(netlist: &Netlist) -> crate::Result<()> {
 pub(in crate::export) fn write(netlist: &Netlist, options: &Options, out: &mut impl Write) -> Result<()> {
     let layout = Layout::of(netlist);
     let last = layout.widths.len() - 1;
-    let (width, height) = (layout.left(last) + layout.widths[last] + MARGIN, 80 + layout.rows * ROW + MARGIN);
+    let header = options.header(netlist);
+    // The two lines above a small circuit may be wider than it is.
+    let letters = header.iter().take(2).map(|line| line.chars().count()).max().unwrap_or(0);
+    let width = (layout.left(last) + layout.widths[last]).max(MARGIN + 7 * letters) + MARGIN;
+    let height = 80 + layout.rows * ROW + MARGIN;
     writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">"
     )?;
-    let header = options.header(netlist);
     writeln!(out, "<!-- {} -->", header.join("; "))?;
     writeln!(
         out,
