@@ -653,12 +653,16 @@ fn curves_and_pixels_are_drawn() {
     assert_eq!(plain, good(folder, "inspect digits.gw"));
     let pixels = std::fs::read_to_string(folder.join("pixels.svg")).unwrap();
     // 28 pixels of 12 on each side, and as many drawn as columns are worth something.
-    assert!(pixels.contains("viewBox=\"0 0 336 336\""), "{pixels}");
+    assert!(pixels.contains("<rect width=\"336\" height=\"336\""), "{pixels}");
     let importance = json(&good(folder, "inspect digits.gw --json"))["importance"].clone();
     let used = importance.as_array().unwrap().iter().filter(|worth| worth.as_f64().unwrap() > 0.0).count();
     assert_eq!(pixels.matches("<title>").count(), used);
     good(folder, "inspect digits.gw --pixels wide.svg --shape 14x56");
-    assert!(std::fs::read_to_string(folder.join("wide.svg")).unwrap().contains("viewBox=\"0 0 672 168\""));
+    assert!(
+        std::fs::read_to_string(folder.join("wide.svg"))
+            .unwrap()
+            .contains("<rect width=\"672\" height=\"168\"")
+    );
 
     assert!(bad(folder, "inspect digits.gw --pixels odd.svg --shape 5x5").1.contains("not images"));
     assert_eq!(bad(folder, "inspect digits.gw --pixels odd.svg --shape five").0, 2);
