@@ -25,21 +25,28 @@ impl Part {
     /// Rows to be learned from, or else to judge.
     #[new]
     fn new(py: Python<'_>, rows: Rows<'_>, judges: bool, threads: usize) -> PyResult<Self> {
-        let rows = rows.borrow()?;
-        let part = detached(py, || {
-            let table = match rows {
-                model::Rows::Raw(table) => match table.pixels() {
-                    Some(pixels) => encode::Table::from_pixels(table.columns(), pixels.to_vec())?,
-                    None => table.select_rows(&(0..table.rows()).collect::<Vec<_>>())?,
-                },
-                model::Rows::Bits(_) => {
-                    return Err(Error::data(
-                        "packed bits are unavailable on several machines: use arrays of bool",
-                    ));
-                }
-            };
-            model::Part::new(table, judges, threads)
-        })?;
+        let part = match &rows {
+            Rows::Table(table) => {
+                let table = table.get().inner();
+                detached(py, || model::Part::new(table.clone(), judges, threads))?
+            }
+            Rows::Pixels(_) => {
+                let rows = rows.borrow()?;
+                detached(py, || {
+                    let (columns, pixels) = match rows {
+                        model::Rows::Raw(table) => (table.columns(), table.pixels()),
+                        model::Rows::Bits(_) => (0, None),
+                    };
+                    let table = encode::Table::from_pixels(columns, pixels.unwrap_or_default().to_vec())?;
+                    model::Part::new(table, judges, threads)
+                })?
+            }
+            Rows::Bits(..) => {
+                return Err(raise(Error::data(
+                    "packed bits are unavailable on several machines: use arrays of bool",
+                )));
+            }
+        };
         Ok(Self(Mutex::new(part)))
     }
 

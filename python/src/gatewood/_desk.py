@@ -17,6 +17,9 @@ HAND_ON_LIMIT = 600.0
 LOOK = 0.5
 SMALL_LIMIT = 30.0
 
+# The first byte of messages whose answers can be added up.
+SUMS = (5, 6, 9, 10)
+
 # The parts that this process holds, by fit and number, and fits that are over.
 _PARTS: dict[tuple[str, int], _core.Part] = {}
 _OVER: set[str] = set()
@@ -96,7 +99,7 @@ class Desk:
             seconds = max(seconds, spent)
         kind = messages[0][1][0] if messages and messages[0][1] else 0
         whole = [answer for _, answer in answers if answer is not None]
-        if len(whole) == len(answers):
+        if kind in SUMS and len(whole) == len(answers):
             answers = list(zip([number for number, _ in answers], _core.merged_answers(kind, whole)))
         return answers, seconds
 
