@@ -248,10 +248,11 @@ class Parts:
         busy, sent, received, may_relay = 0.0, 0, 0, True
         while missing:
             at = {number: self.where[number] for number in sorted(missing)}
-            by_worker: dict[str, list[tuple[int, Any]]] = defaultdict(list)
+            # What is the same for several partitions of a worker is sent there once.
+            by_worker: dict[str, dict[bytes, list[int]]] = defaultdict(lambda: defaultdict(list))
             for number, address in at.items():
-                by_worker[address].append((number, messages[number]))
-                sent += len(messages[number] or b"")
+                by_worker[address][messages[number] or b""].append(number)
+            sent += sum(len(message) for said in by_worker.values() for message in said)
             is_relayed = may_relay and len(by_worker) > FAN
             spent = 0.0
             for got, seconds in self._answers(by_worker, is_relayed):
@@ -275,17 +276,18 @@ class Parts:
             self.bytes[phase] += sent + received
         return answers
 
-    def _answers(self, by_worker: dict[str, list[tuple[int, Any]]], is_relayed: bool) -> list[Any]:
+    def _answers(self, by_worker: dict[str, dict[bytes, list[int]]], is_relayed: bool) -> list[Any]:
         """The answers of workers, with the seconds they took."""
+        said = {address: list(messages.items()) for address, messages in by_worker.items()}
         desks = {address: self._desk(address) for address in by_worker}
         there = [address for address, desk in desks.items() if desk is not None]
         # Each of the first workers hands on the messages of some others.
         step = FAN if is_relayed else len(there)
         waiting = []
         for place, address in enumerate(there[:step]):
-            others = [(desks[other], by_worker[other]) for other in there[place + step :: step]]
+            others = [(desks[other], said[other]) for other in there[place + step :: step]]
             try:
-                waiting.append((address, desks[address].answer(by_worker[address], others)))
+                waiting.append((address, desks[address].answer(said[address], others)))
             except (RuntimeError, OSError):  # The worker is gone, or about to be.
                 continue
         return [got for address, future in waiting if (got := self._wait(address, future)) is not None]

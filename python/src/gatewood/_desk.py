@@ -76,10 +76,11 @@ class Desk:
     def __init__(self, fit: str) -> None:
         self.fit = fit
 
-    def answer(self, messages: list[tuple[int, bytes]], others: list[tuple[Any, Any]]) -> tuple[list[Any], float]:
+    def answer(self, messages: list[tuple[bytes, list[int]]], others: list[tuple[Any, Any]]) -> tuple[list[Any], float]:
         """The answers of parts, ``None`` where this worker has no such part; and the seconds that the slowest worker took.
 
-        Other workers may have messages too: a desk, and what is for it.
+        A message comes with the numbers of the parts it is for. Other workers may have messages too: a desk, and what is
+        for it.
         """
         waiting = []
         for desk, theirs in others:
@@ -88,16 +89,17 @@ class Desk:
             except (RuntimeError, OSError):  # That worker is gone; the coordinator asks again.
                 continue
         begun = time.monotonic()
-        numbers = [number for number, _ in messages]
-        parts = [_PARTS.get((self.fit, number)) for number in numbers]
-        said = [None if part is None else part.answer(message) for part, (_, message) in zip(parts, messages)]
+        answers: list[tuple[int, bytes | None]] = []
+        for message, numbers in messages:
+            for number in numbers:
+                part = _PARTS.get((self.fit, number))
+                answers.append((number, None if part is None else part.answer(message)))
         seconds = time.monotonic() - begun
-        answers: list[tuple[int, bytes | None]] = list(zip(numbers, said))
         for address, future in waiting:
             got, spent = _handed_on(address, future)
             answers += got
             seconds = max(seconds, spent)
-        kind = messages[0][1][0] if messages and messages[0][1] else 0
+        kind = messages[0][0][0] if messages and messages[0][0] else 0
         whole = [answer for _, answer in answers if answer is not None]
         if kind in SUMS and len(whole) == len(answers):
             answers = list(zip([number for number, _ in answers], _core.merged_answers(kind, whole)))
