@@ -38,11 +38,22 @@ struct RowPatterns {
 
 #[derive(Debug, Clone)]
 struct RowPattern {
-    /// The place of each literal before it is moved, and what must be there.
-    literals: Vec<(u32, u8)>,
+    literals: Vec<RowLiteral>,
     shifts: (usize, usize),
     thresholds: Vec<u32>,
 }
+
+/// Where a literal looks before it is moved.
+#[derive(Debug, Clone, Copy)]
+struct RowLiteral {
+    line: usize,
+    x: u32,
+    /// All ones where a zero must be there.
+    turned: u64,
+}
+
+/// Lines of shifts that are looked at together, which the compiler makes vectors of.
+const LINES: usize = 4;
 
 impl RowPatterns {
     fn new(grove: &Grove, slots: &HashMap<u32, u32>) -> Self {
@@ -54,7 +65,11 @@ impl RowPatterns {
             column = columns.end;
             // What no leaf reads need not be looked for, and its inputs may have no slots.
             let is_read = columns.into_iter().any(|column| read.contains(&column));
-            let place = |literal: &Literal| (planes.place(literal) as u32, u8::from(literal.value));
+            let place = |literal: &Literal| RowLiteral {
+                line: planes.place(literal) / planes.width(),
+                x: (planes.place(literal) % planes.width()) as u32,
+                turned: u64::from(literal.value).wrapping_sub(1),
+            };
             RowPattern {
                 literals: pattern.literals().iter().map(place).collect(),
                 shifts: if is_read { pattern.shifts() } else { (0, 0) },
@@ -70,10 +85,11 @@ impl RowPatterns {
         }
     }
 
-    /// Lines of the planes that are packed into words; none where a line is longer than a word, or no pattern is read.
+    /// Words for the lines of the planes, with some to spare that stay zero; none where a line is longer than a word, or no
+    /// pattern is read.
     fn lines(&self) -> usize {
         let is_read = self.patterns.iter().any(|pattern| pattern.shifts.1 > 0);
-        if is_read && self.width <= 64 { self.slots.len() / self.width } else { 0 }
+        if is_read && self.width <= 64 { self.slots.len() / self.width + LINES } else { 0 }
     }
 
     /// Writes what the columns of patterns say, given the inputs.
@@ -85,7 +101,7 @@ impl RowPatterns {
         for pattern in &self.patterns {
             let count = match lines.is_empty() {
                 true => self.count_each(pattern, inputs),
-                false => self.count(pattern, lines),
+                false => Self::count(pattern, lines),
             };
             let (here, rest) = out.split_at_mut(pattern.thresholds.len());
             for (slot, &threshold) in here.iter_mut().zip(&pattern.thresholds) {
@@ -95,21 +111,28 @@ impl RowPatterns {
         }
     }
 
-    /// At how many places a pattern matches, all places of a line at once.
-    fn count(&self, pattern: &RowPattern, lines: &[u64]) -> u32 {
+    /// At how many places a pattern matches, all places of some lines at once.
+    fn count(pattern: &RowPattern, lines: &[u64]) -> u32 {
         let (across, down) = pattern.shifts;
         let places = if across < 64 { (1 << across) - 1 } else { u64::MAX };
-        let mut count = 0;
-        for y in 0..down {
-            let matches = pattern.literals.iter().fold(places, |matches, &(place, value)| {
-                let (line, x) = (place as usize / self.width, place as usize % self.width);
-                // All ones where a zero must be there.
-                let turned = u64::from(value).wrapping_sub(1);
-                matches & (lines[line + y] >> x ^ turned)
-            });
-            count += matches.count_ones();
+        let (mut count, mut any) = (0, 0);
+        // Most patterns ask whether there is any match, which takes no counting.
+        let is_counted = pattern.thresholds.iter().any(|&threshold| threshold > 1);
+        for y in (0..down).step_by(LINES) {
+            let mut matches = [places; LINES];
+            for &RowLiteral { line, x, turned } in &pattern.literals {
+                let lines: &[u64; LINES] = lines[line + y..].first_chunk().expect("there are lines to spare");
+                for (matches, line) in matches.iter_mut().zip(lines) {
+                    *matches &= line >> x ^ turned;
+                }
+            }
+            matches[LINES.min(down - y)..].fill(0);
+            any |= matches.iter().fold(0, |any, matches| any | matches);
+            if is_counted {
+                count += matches.iter().map(|matches| matches.count_ones()).sum::<u32>();
+            }
         }
-        count
+        if is_counted { count } else { u32::from(any != 0) }
     }
 
     /// The same, place by place.
@@ -117,9 +140,10 @@ impl RowPatterns {
         let (across, down) = pattern.shifts;
         let mut count = 0;
         for y in 0..down {
-            for shift in y * self.width..y * self.width + across {
-                let holds = |&(place, value): &(u32, u8)| {
-                    inputs[self.slots[place as usize + shift] as usize] == value
+            for shift in 0..across {
+                let holds = |literal: &RowLiteral| {
+                    let place = (literal.line + y) * self.width + literal.x as usize + shift;
+                    inputs[self.slots[place] as usize] == u8::from(literal.turned == 0)
                 };
                 count += u32::from(pattern.literals.iter().all(holds));
             }
