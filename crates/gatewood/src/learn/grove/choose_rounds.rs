@@ -90,17 +90,17 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     }
 }
 
-/// Of two plans, that whose folds have the smaller loss, and the rounds they choose.
+/// Of several plans, that whose folds have the smaller loss, and the rounds they choose.
 pub(super) fn better_by_folds<E: Engine>(
     setup: &mut Setup<'_, E>,
     plan: GrovePlan,
-    other: GrovePlan,
+    others: Vec<GrovePlan>,
     clock: Clock,
     tracker: &Tracker<'_>,
 ) -> Result<(GrovePlan, Chosen)> {
     let parts = parts(setup, plan.seed)?;
     let mut best: Option<(GrovePlan, Chosen)> = None;
-    for plan in [plan, other] {
+    for plan in std::iter::once(plan).chain(others) {
         setup.rebase(&plan)?;
         let judge = |fold: usize| judge_fold(setup, plan.clone(), &parts, fold as u32, clock, tracker);
         let judged = each_awake((0..plan.cv_folds).collect(), judge);
@@ -110,7 +110,7 @@ pub(super) fn better_by_folds<E: Engine>(
             best = Some((plan, chosen));
         }
     }
-    let best = best.expect("there are two plans");
+    let best = best.expect("there is a plan");
     setup.rebase(&best.0)?;
     Ok(best)
 }

@@ -203,15 +203,13 @@ impl GroveSettings {
         self.resolve_with(data, &case_of(data).defaults)
     }
 
-    /// The plan of another shape that data of this kind may want, where the shape and the rounds are left open.
-    pub(super) fn other_shape(&self, data: &Profile) -> Result<Option<GrovePlan>> {
+    /// Plans of other shapes that data of this kind may want, where the shape and the rounds are left open.
+    pub(super) fn other_shapes(&self, data: &Profile) -> Result<Vec<GrovePlan>> {
         let open = self.arity.is_none() && self.root_arity.is_none() && self.depth.is_none();
-        match &case_of(data).other {
-            Some(other) if open && self.rounds.is_none() && self.time_limit.is_none() => {
-                self.resolve_with(data, other).map(Some)
-            }
-            _ => Ok(None),
+        if !open || self.rounds.is_some() || self.time_limit.is_some() {
+            return Ok(Vec::new());
         }
+        case_of(data).others.iter().map(|other| self.resolve_with(data, other)).collect()
     }
 
     fn resolve_with(&self, data: &Profile, defaults: &Defaults) -> Result<GrovePlan> {

@@ -158,7 +158,10 @@ pub fn fit_grove_for(
             clock,
             observer,
         };
-        if let Some(device) = task.device {
+        // A page has no device; without this, all that learns would be in it twice.
+        if !cfg!(target_family = "wasm")
+            && let Some(device) = task.device
+        {
             let held = validation.as_ref().map(|held| held.on_device(device, &spans, Vec::new(), *kernels));
             let held = held.transpose()?;
             let engine = train.on_device(device, &spans, weights, *kernels)?.ordered(&order);
@@ -169,6 +172,9 @@ pub fn fit_grove_for(
         fit.run(&engine, held.as_ref())
     })
 }
+
+/// Rows up to which whole folds choose the shape.
+const FOLDS_CHOOSE: usize = 20_000;
 
 /// All there is to know before an engine has the rows.
 pub(super) struct Fit<'a> {
@@ -205,16 +211,15 @@ impl Fit<'_> {
         };
         let mut setup = Setup::new(place, make, start, &plan)?;
         let mut chosen = None;
-        if let Some(other) = settings.other_shape(self.profile)?
-            && start.is_none()
-        {
+        let others = settings.other_shapes(self.profile)?;
+        if !others.is_empty() && start.is_none() {
             let tracker = Tracker::new(observer, 1);
-            if plan.cv_folds > 1 {
-                let (better, rounds) = better_by_folds(&mut setup, plan, other, clock, &tracker)?;
+            if plan.cv_folds > 0 && self.profile.rows < FOLDS_CHOOSE {
+                let (better, rounds) = better_by_folds(&mut setup, plan, others, clock, &tracker)?;
                 (plan, chosen) = (better, Some(rounds));
-            } else if plan.cv_folds == 1 || plan.validation_fraction > 0.0 {
-                // Many rows: the first rounds tell, and whole folds of both shapes would take several times as long.
-                plan = setup.better_shape(plan, other, &tracker)?;
+            } else if plan.cv_folds > 0 || plan.validation_fraction > 0.0 {
+                // Many rows: the first rounds tell, and whole folds of all shapes would take several times as long.
+                plan = setup.better_shape(plan, others, &tracker)?;
             }
         }
         learn_grove(&mut setup, held, (plan, chosen), only_time, clock, observer)
