@@ -61,9 +61,3 @@ export class Engine {
 export function decoded(text) {
   return Uint8Array.from(atob(text.trim()), letter => letter.charCodeAt(0));
 }
-
-/** The bytes of a text in Base64, unpacked. */
-export async function unpacked(text) {
-  const stream = new Blob([decoded(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}

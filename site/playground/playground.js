@@ -2,7 +2,8 @@
 
 import { fill, h, named, percent, tabs, whole } from "../../crates/gatewood/src/export/explorer/page/dom.js";
 import { explore } from "../../crates/gatewood/src/export/explorer/page/explorer.js";
-import { Engine, decoded, unpacked } from "./engine.js";
+import { unpack } from "./unpack.js";
+import { Engine, decoded } from "./engine.js";
 import { pointsView } from "./points.js";
 import { curveView } from "./curve.js";
 import { droppedFiles, readImages } from "./images.js";
@@ -300,6 +301,6 @@ function fileView(take) {
 /** Starts the playground of a page that holds the library and its worker. */
 export async function start() {
   const text = id => document.getElementById(id).textContent;
-  const module = await WebAssembly.compile(await unpacked(text("library")));
+  const module = await WebAssembly.compile(unpack(decoded(text("library"))));
   return playground(document.getElementById("playground"), new Engine(module, text("worker")));
 }

@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { csv, mixedTable, valueTable } from "./tables.mjs";
+import { unpack } from "../playground/unpack.js";
 
 const folder = process.env.GATEWOOD_FOLDER;
 
@@ -51,8 +52,16 @@ const CASES = {
   "the paper's tree": () => learn({ set: "mnist35" }, digits, { model: "tree", settings: { arity: 3, depth: 3, climb: 300 } }, ["mnist35", "--model", "tree", "--arity", "3", "--depth", "3", "--climb", "300"]),
 };
 
-await ask({ module: await WebAssembly.compile(readFileSync(process.env.GATEWOOD_LIBRARY)) });
+const library = readFileSync(process.env.GATEWOOD_LIBRARY);
+await ask({ module: await WebAssembly.compile(library) });
 let failed = 0;
+const inPage = /id="library">([^<]*)</.exec(readFileSync(process.env.GATEWOOD_PAGE, "utf8"))[1];
+if (library.equals(unpack(Uint8Array.from(Buffer.from(inPage, "base64"))))) {
+  console.log(`ok the page has the library, packed: ${library.length} bytes`);
+} else {
+  failed++;
+  console.log("FAILED the page has another library");
+}
 for (const [name, run] of Object.entries(CASES)) {
   try {
     const [here, command] = await run();

@@ -65,6 +65,7 @@ fn same_model(log: &Log) -> Result<Outcome> {
     let mut node = Command::new("node");
     node.arg(root().join("site/tests/same_model.mjs"))
         .env("GATEWOOD_LIBRARY", site::library_file())
+        .env("GATEWOOD_PAGE", site::page())
         .env("GATEWOOD_COMMAND", profile_folder().join("gatewood"))
         .env("GATEWOOD_FOLDER", &folder);
     browser::counted(log, &mut node)
