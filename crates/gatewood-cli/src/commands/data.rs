@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::columns::ColumnArgs;
 use super::predict::quoted;
 use super::sources::{SourceArgs, data_spec, input};
-use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, picture, print, share};
+use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, picture, print, several, share};
 use anyhow::{Result, bail};
 use gatewood::encode::{EncodeSettings, Encoder, Kind, Table, Value, show_date};
 use gatewood_data::sets::{Fetched, SETS, fetch, is_here, is_name, pmlb_sets};
@@ -209,10 +209,10 @@ fn info(args: &InfoArgs, terminal: &Terminal) -> Result<()> {
         Some(shape) => {
             let colours = if shape.channels == 3 { " in three colours" } else { "" };
             text += &format!(
-                "  {} by {} pixels{colours}, {} bits\n",
+                "  {} by {} pixels{colours}, {}\n",
                 shape.width,
                 shape.height,
-                count(encoder.bits())
+                several(encoder.bits(), "bit")
             );
             text += &pictures(&dataset);
         }
@@ -340,7 +340,7 @@ fn make(args: &MakeArgs, terminal: &Terminal) -> Result<()> {
         });
         return print(&format!("{value}\n"));
     }
-    terminal.remark(&format!("wrote {} rows to {}", count(split.rows()), args.output.display()));
+    terminal.remark(&format!("wrote {} to {}", several(split.rows(), "row"), args.output.display()));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::sources::{ModelArgs, data_spec};
 use super::values;
-use crate::terminal::{Grid, Terminal, count, print, share};
+use crate::terminal::{Grid, Terminal, count, print, several, share};
 use anyhow::Result;
 use gatewood::model::{Metrics, Rows};
 use gatewood_data::load_labelled;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             100.0 * share
         ));
     }
-    let mut text = format!("{} rows\n\n", count(metrics.rows));
+    let mut text = format!("{}\n\n", several(metrics.rows, "row"));
     let mut figures = vec![
         ("error", share(metrics.error)),
         ("error of the most frequent class", share(metrics.baseline_error)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::sources::{ModelArgs, data_spec, input};
 use super::train::shape;
-use crate::terminal::{OutputFile, Terminal, bytes, count, print};
+use crate::terminal::{OutputFile, Terminal, bytes, count, print, several};
 use anyhow::Result;
 use gatewood::encode::{ImageShape, Labels, Table};
 use gatewood::export::{EXPLORER_ROWS, ExplorerOptions, ExplorerRows, explorer_page};
@@ -76,9 +76,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         let total = rows.rows.len();
         let shown = total.min(args.rows);
         if shown < total {
-            format!(", {} of {} rows", count(shown), count(total))
+            format!(", {} of {}", count(shown), several(total, "row"))
         } else {
-            format!(", {} rows", count(total))
+            format!(", {}", several(total, "row"))
         }
     });
     terminal.remark(&format!(

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::terminal::{OutputFile, Terminal, Usage, count};
+use crate::terminal::{OutputFile, Terminal, Usage, several};
 use anyhow::{Result, bail};
 use gatewood::circuit::GroveOutputs;
 use gatewood::export::{
@@ -136,8 +136,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         out.finish()?;
     }
     if let Some(path) = &args.output {
-        let gates = count(model.circuit().gates());
-        terminal.remark(&format!("{}: {format} of a circuit of {gates} gates", path.display()));
+        let gates = several(model.circuit().gates(), "gate");
+        terminal.remark(&format!("{}: {format} of a circuit of {gates}", path.display()));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::terminal::{Grid, OutputFile, Usage, count, print, share};
+use crate::terminal::{Grid, OutputFile, Usage, count, print, several, share};
 use anyhow::{Result, bail};
 use gatewood::circuit::{NetlistSize, Output, SimplifySettings};
 use gatewood::encode::Encoder;
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Circuit::Tree(tree) => {
             put("model", format!("tree of arity {}, depth {}", tree.arity(), tree.depth()))
         }
-        Circuit::Grove(grove) => put("model", format!("grove of {} trees", count(grove.trees().len()))),
+        Circuit::Grove(grove) => put("model", format!("grove of {}", several(grove.trees().len(), "tree"))),
     }
     if let Circuit::Grove(grove) = circuit
         && !grove.spans().is_empty()
@@ -157,7 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     put("bits", format!("reads {} of {}", count(circuit.used_inputs().len()), count(circuit.inputs())));
     put("columns", count(model.encoder().width()));
     if !provenance.data.is_empty() {
-        put("trained on", format!("{}, {} rows", provenance.data, count(provenance.rows)));
+        put("trained on", format!("{}, {}", provenance.data, several(provenance.rows, "row")));
         put("by", provenance.program.clone());
     }
     for (name, settings) in

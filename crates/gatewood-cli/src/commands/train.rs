@@ -10,7 +10,9 @@ use super::data::{ending_of, write_split};
 use super::learner::{LearnArgs, more_fields, shown};
 use super::sources::{SourceArgs, data_spec, input};
 use super::values::Learn;
-use crate::terminal::{Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, share};
+use crate::terminal::{
+    Grid, OutputFile, Terminal, Usage, bytes, count, name, print, seconds, several, share,
+};
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{ColumnSettings, EncodeReport, EncodeSettings, FewValues, ImageShape, PixelCode};
 use gatewood::export::{CurvePicturePoint, curve_picture};
@@ -497,9 +499,9 @@ fn summary(
         let raw = if columns == circuit.inputs() {
             String::new()
         } else {
-            format!(" from {} columns", count(columns))
+            format!(" from {}", several(columns, "column"))
         };
-        text += &format!("{}: {classes}, {} bits{raw}\n", name(&dataset.name), count(circuit.inputs()));
+        text += &format!("{}: {classes}, {}{raw}\n", name(&dataset.name), several(circuit.inputs(), "bit"));
         text += &label_line(dataset);
         text += &left_out_lines(dataset, tested.trained.encoding.as_ref());
         text += "\n";
@@ -531,23 +533,27 @@ fn summary(
     }
     let kind = match circuit {
         Circuit::Grove(grove) if !grove.patterns().is_empty() => format!(
-            "grove of {} trees, {} spans and {} patterns,",
-            count(grove.trees().len()),
-            count(grove.spans().len()),
-            count(grove.patterns().patterns().len())
+            "grove of {}, {} and {},",
+            several(grove.trees().len(), "tree"),
+            several(grove.spans().len(), "span"),
+            several(grove.patterns().patterns().len(), "pattern")
         ),
         Circuit::Grove(grove) if !grove.spans().is_empty() => {
-            format!("grove of {} trees and {} spans,", count(grove.trees().len()), count(grove.spans().len()))
+            format!(
+                "grove of {} and {},",
+                several(grove.trees().len(), "tree"),
+                several(grove.spans().len(), "span")
+            )
         }
-        Circuit::Grove(grove) => format!("grove of {} trees,", count(grove.trees().len())),
+        Circuit::Grove(grove) => format!("grove of {},", several(grove.trees().len(), "tree")),
         Circuit::Tree(_) => "tree of".into(),
     };
     text += &format!(
-        "\n{kind} {} gates, depth {}, reads {} of {} bits\n",
-        count(circuit.gates()),
+        "\n{kind} {}, depth {}, reads {} of {}\n",
+        several(circuit.gates(), "gate"),
         circuit.depth(),
         count(circuit.used_inputs().len()),
-        count(circuit.inputs()),
+        several(circuit.inputs(), "bit"),
     );
     text += &format!(
         "learned in {}, data read in {}\n",

@@ -1,7 +1,7 @@
 //! Labels that are numbers: what `train` and `eval` do with them.
 
 use super::learner::{more_fields, shown};
-use crate::terminal::{Grid, Terminal, count, name, print, seconds, share};
+use crate::terminal::{Grid, Terminal, count, name, print, seconds, several, share};
 use anyhow::Result;
 use gatewood::encode::Labels;
 use gatewood::learn::device::Device;
@@ -127,10 +127,10 @@ impl Learn<'_> {
         }
         let values = self.dataset.train.labels.values().unwrap_or_default();
         let mut text = format!(
-            "{}: target {}, {} values from {} to {}, {}{}\n\n",
+            "{}: target {}, {} from {} to {}, {}{}\n\n",
             name(&self.dataset.name),
             name(self.dataset.label.as_deref().unwrap_or("label")),
-            count(values.len()),
+            several(values.len(), "value"),
             number(values.iter().copied().fold(f64::INFINITY, f64::min)),
             number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
             trained.objective.unwrap_or_default().words(),
@@ -139,10 +139,10 @@ impl Learn<'_> {
         let lines: Vec<(String, &ValueMetrics)> = names.map(str::to_owned).into_iter().zip(&found).collect();
         text += &table(&lines);
         text += &format!(
-            "\n{} gates, reads {} of {} bits, learned in {}\n",
-            count(circuit.gates()),
+            "\n{}, reads {} of {}, learned in {}\n",
+            several(circuit.gates(), "gate"),
             count(circuit.used_inputs().len()),
-            count(circuit.inputs()),
+            several(circuit.inputs(), "bit"),
             seconds(trained.learn_time.as_secs_f64())
         );
         print(&text)?;

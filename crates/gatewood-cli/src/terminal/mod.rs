@@ -16,7 +16,7 @@ pub(crate) use hints::with_hint;
 pub(crate) use interrupt::on_interrupt;
 pub(crate) use output::{OutputFile, print};
 pub(crate) use progress::Bar;
-pub(crate) use show::{Grid, bytes, count, picture, seconds, share};
+pub(crate) use show::{Grid, bytes, count, picture, seconds, several, share};
 
 /// How much to say.
 #[derive(Debug, Clone, Copy)]

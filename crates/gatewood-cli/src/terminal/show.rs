@@ -17,6 +17,12 @@ pub(crate) fn count(number: impl TryInto<u64>) -> String {
     text
 }
 
+/// So many of something: "1 tree", "1,000 trees".
+pub(crate) fn several(number: impl TryInto<u64>, what: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// A share as a percentage.
 pub(crate) fn share(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
@@ -124,6 +130,10 @@ mod tests {
         assert_eq!(
             (count(0usize), count(999usize), count(21_845usize), count(1_000_000u64)),
             ("0".into(), "999".into(), "21,845".into(), "1,000,000".into())
+        );
+        assert_eq!(
+            (several(1usize, "tree"), several(2_000u64, "tree")),
+            ("1 tree".into(), "2,000 trees".into())
         );
         assert_eq!(
             ["35 µs", "12 ms", "1.5 s", "2 min 05 s"].map(str::to_owned),
