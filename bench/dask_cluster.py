@@ -2,8 +2,8 @@
 
     python bench/dask_cluster.py kills [FITS]           a random worker is killed at a random time of each fit, on four workers
     python bench/dask_cluster.py partitions             digests for 1, 2, 4 and 7 workers and several partitionings
-    python bench/dask_cluster.py speed [MILLION ROWS]   beside the plain fit with two threads: seconds, CPU seconds, memory, equal models
-    python bench/dask_cluster.py limit [MILLION ROWS]   rows that one process with a limit cannot learn from, and two such workers can
+    python bench/dask_cluster.py speed [MILLION ROWS [MOST BINS]]  beside the plain fit with two threads: seconds, memory
+    python bench/dask_cluster.py limit [MILLION ROWS]   rows that one process with a limit cannot learn from, and three such workers can
     python bench/dask_cluster.py lightgbm [MILLION ROWS]  beside lightgbm.dask on the same cluster and rows
 
 Needs the Python package with `[dask]`, and lightgbm for the last. Prints one JSON object a line.
@@ -11,7 +11,6 @@ Needs the Python package with `[dask]`, and lightgbm for the last. Prints one JS
 
 from __future__ import annotations
 
-import gc
 import json
 import multiprocessing
 import os
@@ -35,8 +34,9 @@ from gatewood.dask import ClusterError, DaskGatewoodClassifier
 
 COLUMNS = 50
 CHUNK = 500_000
-# Twenty million rows with more bins than this are more than this machine's memory holds.
-SPEED = {"n_estimators": 40, "random_state": 1, "encode": {"max_bins": 16}}
+SPEED: dict[str, Any] = {"n_estimators": 40, "random_state": 1}
+# For little memory.
+SMALL = {"n_estimators": 10, "random_state": 1, "encode": {"max_bins": 16}}
 
 
 def tell(**found: Any) -> None:
@@ -143,7 +143,7 @@ def plain_fit(chunks: int, settings: dict[str, Any]) -> dict[str, Any]:
     report = model.training_report_
     test, answers = make(1_000_000)
     return {"seconds": seconds, "cpu": cpu, "peak": peak(), "rows_peak": before, "model": model.model_.to_bytes(),
-            "encode": report.get("encode_seconds"), "learn": report.get("train_seconds"),
+            "encode": report.get("encode_seconds"),
             "error": float(np.mean(model.predict(test) != answers))}
 
 
@@ -165,33 +165,31 @@ def cluster_fit(chunks: int, settings: dict[str, Any]) -> dict[str, Any]:
                 "error": float(np.mean(model.predict(test) != answers))}
 
 
-def speed(millions: float, repeats: int = 1) -> None:
+def speed(millions: float, most_bins: int | None) -> None:
     chunks = int(millions * 1_000_000) // CHUNK
-    for _ in range(repeats):
-        plain = in_own_process(plain_fit, chunks, SPEED)
-        there = in_own_process(cluster_fit, chunks, SPEED)
-        report = there["report"]
-        share = plain["peak"] / 2
-        tell(what="speed", rows=chunks * CHUNK, equal=plain["model"] == there["model"],
-             plain_seconds=round(plain["seconds"], 1), seconds=round(there["seconds"], 1),
-             times=round(there["seconds"] / plain["seconds"], 2),
-             plain_cpu=round(plain["cpu"], 1), cpu=[round(cpu, 1) for cpu in there["cpu"]],
-             times_cpu=round(sum(there["cpu"]) / plain["cpu"], 2),
-             plain_encode=plain["encode"], plain_learn=plain["learn"],
-             plain_peak_gb=round(plain["peak"] / 1e9, 2),
-             worker_peaks_gb=[round(most / 1e9, 2) for most in report["worker_peak_memory"].values()],
-             times_share=round(max(report["worker_peak_memory"].values()) / share, 2),
-             phase_seconds={name: round(value, 2) for name, value in report["seconds"].items()},
-             worker_seconds={name: round(value, 2) for name, value in report["worker_seconds"].items()},
-             phase_bytes=report["bytes"], messages=report["messages"])
-        gc.collect()
+    settings = SPEED | ({"encode": {"max_bins": most_bins}} if most_bins else {})
+    plain = in_own_process(plain_fit, chunks, settings)
+    there = in_own_process(cluster_fit, chunks, settings)
+    report = there["report"]
+    share = plain["peak"] / 2
+    tell(what="speed", rows=chunks * CHUNK, equal=plain["model"] == there["model"],
+         plain_seconds=round(plain["seconds"], 1), seconds=round(there["seconds"], 1),
+         times=round(there["seconds"] / plain["seconds"], 2),
+         plain_cpu=round(plain["cpu"], 1), cpu=[round(cpu, 1) for cpu in there["cpu"]],
+         times_cpu=round(sum(there["cpu"]) / plain["cpu"], 2),
+         plain_encode=plain["encode"], plain_peak_gb=round(plain["peak"] / 1e9, 2),
+         worker_peaks_gb=[round(most / 1e9, 2) for most in report["worker_peak_memory"].values()],
+         times_share=round(max(report["worker_peak_memory"].values()) / share, 2),
+         phase_seconds={name: round(value, 2) for name, value in report["seconds"].items()},
+         worker_seconds={name: round(value, 2) for name, value in report["worker_seconds"].items()},
+         phase_bytes=report["bytes"], messages=report["messages"])
 
 
 def limited(gigabytes: float, chunks: int) -> None:
     """The plain fit where a process may not take more than a limit; run as a program of its own."""
     resource.setrlimit(resource.RLIMIT_AS, (int(gigabytes * 1e9),) * 2)
     try:
-        found = plain_fit(chunks, SPEED | {"n_estimators": 10})
+        found = plain_fit(chunks, SMALL)
         tell(what="limit", plain="learned", peak_gb=round(found["peak"] / 1e9, 2))
     except MemoryError as error:
         tell(what="limit", plain="refused", said=str(error) or "MemoryError")
@@ -203,15 +201,19 @@ def limit_worker(gigabytes: float) -> None:
 
 def limit(millions: float, gigabytes: float) -> None:
     chunks = int(millions * 1_000_000) // CHUNK
-    subprocess.run([sys.executable, __file__, "limited", str(gigabytes), str(chunks)], check=False)
-    with cluster_of(2) as cluster, Client(cluster) as client:
+    plain = subprocess.run([sys.executable, __file__, "limited", str(gigabytes), str(chunks)],
+                           check=False, capture_output=True, text=True)
+    tell(what="limit", limit_gb=gigabytes, rows=chunks * CHUNK, plain_code=plain.returncode,
+         plain_said=(plain.stdout + plain.stderr).strip().splitlines()[-1:])
+    with cluster_of(3) as cluster, Client(cluster) as client:
         client.run(limit_worker, gigabytes)
+        limit_worker(gigabytes)
         X, y = lazy_rows(chunks)
         begun = time.monotonic()
-        model = DaskGatewoodClassifier(**SPEED | {"n_estimators": 10}, client=client).fit(X, y)
+        model = DaskGatewoodClassifier(**SMALL, client=client).fit(X, y)
         peaks = model.dask_report_["worker_peak_memory"].values()
-        tell(what="limit", limit_gb=gigabytes, rows=chunks * CHUNK, cluster="learned",
-             seconds=round(time.monotonic() - begun, 1), worker_peaks_gb=[round(most / 1e9, 2) for most in peaks])
+        tell(what="limit", cluster="learned", workers=3, seconds=round(time.monotonic() - begun, 1),
+             worker_peaks_gb=[round(most / 1e9, 2) for most in peaks], coordinator_peak_gb=round(peak() / 1e9, 2))
 
 
 def lightgbm(millions: float, repeats: int = 2) -> None:
@@ -227,6 +229,8 @@ def lightgbm(millions: float, repeats: int = 2) -> None:
             makers = {
                 "gatewood": lambda: DaskGatewoodClassifier(random_state=1, client=client),
                 "lightgbm": lambda: DaskLGBMClassifier(client=client, n_jobs=1, verbose=-1, random_state=1),
+                "lightgbm, 400 trees": lambda: DaskLGBMClassifier(
+                    client=client, n_jobs=1, verbose=-1, random_state=1, n_estimators=400),
             }
             for name, maker in makers.items():
                 begun, used = time.monotonic(), cpu_seconds(client)
@@ -247,7 +251,7 @@ if __name__ == "__main__":
     elif given[0] == "partitions":
         partitions()
     elif given[0] == "speed":
-        speed(numbers[0] if numbers else 20.0, int(numbers[1]) if numbers[1:] else 1)
+        speed(numbers[0] if numbers else 20.0, int(numbers[1]) if numbers[1:] else None)
     elif given[0] == "limit":
         limit(numbers[0] if numbers else 5.0, numbers[1] if numbers[1:] else 3.0)
     elif given[0] == "limited":

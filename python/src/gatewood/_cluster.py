@@ -20,13 +20,14 @@ from . import _desk
 from ._desk import Desk
 
 # Seconds: between looks at whether workers are alive, for one message, for loading partitions at first and again, for a
-# cluster without any worker, and for what takes no time.
+# cluster without any worker, for what takes no time, and for workers to let go of a fit.
 LOOK = 0.5
 MESSAGE_LIMIT = 600.0
 LOAD_LIMIT = 3600.0
 RELOAD_LIMIT = 60.0
 EMPTY_LIMIT = 30.0
 SMALL_LIMIT = 30.0
+FORGET_LIMIT = 5.0
 
 # How often one partition may be lost.
 MOST_LOSSES = 5
@@ -136,7 +137,7 @@ class Parts:
         memory, peaks = {}, {}
         for address, (_, desk) in list(self.desks.items()):
             try:
-                memory[address], peaks[address] = desk.forget().result(timeout=5)
+                memory[address], peaks[address] = desk.forget().result(timeout=FORGET_LIMIT)
             except Exception:  # A worker that is gone has nothing to forget.
                 continue
         self.report |= {
@@ -153,11 +154,17 @@ class Parts:
         self.desks.clear()
 
     def _forget_all(self) -> None:
-        """Tells all workers that the fit is over, also those that are still loading."""
-        try:
-            self.client.run(_desk.forget_soon, self.fit, wait=False, on_error="ignore")
-        except Exception:  # There may be no worker, or no scheduler.
-            pass
+        """Tells all workers that the fit is over, also those that are still loading; waits a moment for them."""
+
+        def tell() -> None:
+            try:
+                self.client.run(_desk.forget_soon, self.fit, wait=False, on_error="ignore")
+            except Exception:  # There may be no worker, or no scheduler.
+                pass
+
+        thread = threading.Thread(target=tell, daemon=True)
+        thread.start()
+        thread.join(FORGET_LIMIT)
 
     def status(self) -> str:
         """Where the rows are, for people."""
