@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::bound::Allowed;
 use super::explainer::{ExplainedRow, Explainer, Rivals};
+use super::problem::Allowed;
 use super::search::{Found, Limit};
 use super::words::{RawValue, describe, raw_values};
 use crate::{Error, Result};
@@ -212,6 +212,7 @@ impl Explainer<'_> {
                             }
                             Found::None => {
                                 let (reason, _, _) = self.shrink(row, rivals, set);
+                                rivals.look_at(usize::MAX);
                                 reasons.push(reason.clone());
                                 reason
                             }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::bound::Allowed;
 use super::domain::Domain;
+use super::problem::Allowed;
 use super::search::{Found, Limit, Search};
 use super::system::{Form, System};
 use super::words::{RawValue, values_of};
@@ -209,6 +209,16 @@ impl<'e> Rivals<'e> {
             }
         }
         if unknown { Found::Unknown } else { Found::None }
+    }
+
+    /// Looks at so many boxes of rows at the most for each class of each question from now on.
+    pub(super) fn look_at(&mut self, boxes: usize) {
+        self.limit = self.limit.with_boxes(boxes);
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.limit.is_over()
     }
 
     /// How much a column can move a row towards any other class, itself alone.

@@ -7,7 +7,6 @@
 //! - [`pixel_worth`]: which pixels of one image speak for its class, measured.
 //! - [`Property`]: a sentence about all rows, with a [`Proof`] or rows that show it to be false.
 
-mod bound;
 mod cell;
 mod contributions;
 mod counterfactual;
@@ -15,6 +14,7 @@ mod domain;
 mod explainer;
 mod flat;
 mod pixels;
+mod problem;
 mod property;
 mod prove;
 #[cfg(test)]
@@ -22,8 +22,11 @@ mod prove_tests;
 mod reason;
 mod report;
 mod rows;
+#[cfg(feature = "prove")]
+mod sat;
 mod search;
 mod system;
+mod table;
 mod words;
 
 use crate::model::{Circuit, Model};

@@ -1,9 +1,9 @@
 //! Properties proven for every row that can exist, or shown false by one.
 
-use super::bound::Allowed;
 use super::cell::Interval;
 use super::domain::Part;
 use super::explainer::{Explainer, class_of, wins};
+use super::problem::Allowed;
 use super::property::{Claim, Condition, Property};
 use super::search::{Found, Limit, Search};
 use super::system::{Form, System};

@@ -1,12 +1,18 @@
 //! Sufficient reasons: the columns and ranges that alone fix a row's class.
 
-use super::bound::Allowed;
 use super::explainer::{ExplainedRow, Explainer, Rivals};
+use super::problem::Allowed;
 use super::search::{Found, Limit};
 use super::words::describe;
 
 /// Seconds that a reason or a change may take where nothing else is said.
 pub const EXPLAIN_SECONDS: f64 = 10.0;
+
+/// Boxes of rows that may be looked at for a column before the others are tried, and how many times more each time.
+const FIRST_BOXES: usize = 64;
+const MORE_BOXES: usize = 8;
+/// Boxes that may be looked at for a range: it is widened where that is easy to prove.
+const WIDEN_BOXES: usize = 2;
 
 /// Columns and ranges of a row that fix its class, whatever the other columns say.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,12 +50,13 @@ impl Explainer<'_> {
     /// A sufficient reason for a row's class, within so many seconds.
     ///
     /// Columns are left out one after the other, those of least effect first, for as long as the class is proven to stay;
-    /// then the ranges of those that are left are widened. What is not decided in time is kept.
+    /// then the ranges of those that are left are widened where that is easy to prove. What is not decided in time is kept.
     pub fn reason(&self, row: &ExplainedRow, seconds: Option<f64>) -> Reason {
         let limit = seconds.map_or(Limit::NONE, Limit::after);
         let class = self.class(row);
         let mut rivals = Rivals::new(self, class, limit);
         let (kept, mut allowed, minimal) = self.shrink(row, &mut rivals, &[]);
+        rivals.look_at(WIDEN_BOXES);
         for &column in &kept {
             self.widen(column, row, &mut rivals, &mut allowed);
         }
@@ -83,30 +90,41 @@ impl Explainer<'_> {
             }
         }
         order.sort_unstable();
-        let (mut kept, mut minimal) = (Vec::new(), true);
-        let (mut at, mut step) = (0, 1);
-        while at < order.len() {
-            let tried = &order[at..order.len().min(at + step)];
-            let mut wider = allowed.clone();
-            for &(_, column) in tried {
-                self.domain.of_column[column]
-                    .iter()
-                    .for_each(|&part| wider[part].clone_from(&everything[part]));
-            }
-            match rivals.find(&wider, &row.cells) {
-                Found::None => {
-                    allowed = wider;
-                    at += tried.len();
-                    step *= 2;
+        let mut waiting: Vec<usize> = order.into_iter().map(|(_, column)| column).collect();
+        let mut kept = Vec::new();
+        let mut boxes = FIRST_BOXES;
+        // What is hard to prove waits: once more columns are free, a row of another class may be easier to find.
+        while !waiting.is_empty() && !rivals.is_over() {
+            rivals.look_at(boxes);
+            boxes = boxes.saturating_mul(MORE_BOXES);
+            let mut undecided = Vec::new();
+            let (mut at, mut step) = (0, 1);
+            while at < waiting.len() {
+                let tried = &waiting[at..waiting.len().min(at + step)];
+                let mut wider = allowed.clone();
+                for &column in tried {
+                    self.domain.of_column[column]
+                        .iter()
+                        .for_each(|&part| wider[part].clone_from(&everything[part]));
                 }
-                found if tried.len() == 1 => {
-                    minimal &= found != Found::Unknown;
-                    kept.push(tried[0].1);
-                    at += 1;
+                match rivals.find(&wider, &row.cells) {
+                    Found::None => {
+                        allowed = wider;
+                        at += tried.len();
+                        step *= 2;
+                    }
+                    found if tried.len() == 1 => {
+                        let places = if found == Found::Unknown { &mut undecided } else { &mut kept };
+                        places.push(tried[0]);
+                        at += 1;
+                    }
+                    _ => step = (step / 4).max(1),
                 }
-                _ => step = (step / 4).max(1),
             }
+            waiting = undecided;
         }
+        let minimal = waiting.is_empty();
+        kept.extend(waiting);
         kept.sort_unstable();
         (kept, allowed, minimal)
     }

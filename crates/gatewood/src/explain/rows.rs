@@ -14,20 +14,23 @@ impl Explainer<'_> {
     /// # Errors
     /// When the memory is unavailable.
     pub fn completions(&self, reason: &Reason, count: usize, seed: u64) -> Result<BitMatrix> {
-        let columns = self.encoder().bits();
-        let mut bits = BitMatrix::zeros(count, columns)?;
+        let mut bits = BitMatrix::zeros(count, self.encoder().bits())?;
         let mut stream = Stream::new(seed, Purpose::Generate, 0);
-        let mut rows = 0;
-        while rows < count {
-            let pick = |cells: &Vec<u32>| cells[stream.below(cells.len() as u32) as usize] as usize;
-            let row: Vec<usize> = reason.allowed.iter().map(pick).collect();
-            if !self.domain.keeps_gaps(&row) {
-                continue;
+        let mut rows: Vec<Vec<usize>> = Vec::with_capacity(64);
+        for block in 0..count.div_ceil(64) {
+            rows.clear();
+            while rows.len() < 64.min(count - 64 * block) {
+                let pick = |cells: &Vec<u32>| cells[stream.below(cells.len() as u32) as usize] as usize;
+                let row: Vec<usize> = reason.allowed.iter().map(pick).collect();
+                if self.domain.keeps_gaps(&row) {
+                    rows.push(row);
+                }
             }
-            for (column, words) in bits.columns_mut().enumerate() {
-                words[rows / 64] |= u64::from(self.domain.bit(&row, column)) << (rows % 64);
+            for (words, &(part, place)) in bits.columns_mut().zip(&self.domain.of_bit) {
+                let cells = &self.domain.parts[part].cells;
+                let bit = |row: &Vec<usize>| u64::from(cells[row[part]].key[place]);
+                words[block] = rows.iter().rev().fold(0, |word, row| word << 1 | bit(row));
             }
-            rows += 1;
         }
         Ok(bits)
     }

@@ -1,30 +1,49 @@
 //! Whether a row exists for which some forms are all above zero: bounds first, then branching over columns.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::platform::Instant;
 
-use super::bound::{Allowed, Bound, VOTE};
+use super::problem::{Allowed, Parts, Problem, VOTE};
+#[cfg(feature = "prove")]
+use super::sat::Clauses;
 use super::system::{Form, System};
+use super::table::Scratch;
 
 /// Sweeps at the root, and at each branch.
 const ROOT_SWEEPS: usize = 40;
 const BRANCH_SWEEPS: usize = 6;
+/// Boxes that are looked at before the SAT solver is asked for the first time.
+const FIRST_CLAUSES: usize = 64;
 
 /// How long a question may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     deadline: Option<Instant>,
+    /// Boxes that may be looked at.
+    boxes: usize,
 }
 
 impl Limit {
     /// No limit.
-    pub(super) const NONE: Self = Self { deadline: None };
+    pub(super) const NONE: Self = Self { deadline: None, boxes: usize::MAX };
 
     /// So much time from now on.
     pub(super) fn after(seconds: f64) -> Self {
         let time = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
-        Self { deadline: Instant::now().checked_add(time) }
+        Self { deadline: Instant::now().checked_add(time), boxes: usize::MAX }
+    }
+
+    /// The same, but so many boxes for a question.
+    pub(super) fn with_boxes(self, boxes: usize) -> Self {
+        Self { boxes, ..self }
+    }
+
+    /// Boxes that may be looked at.
+    #[cfg(feature = "prove")]
+    pub(super) fn boxes(&self) -> usize {
+        self.boxes
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -43,13 +62,19 @@ pub(super) enum Found {
     Unknown,
 }
 
-/// Forms that are all to be above zero, with bounds that are kept from question to question.
-#[derive(Debug, Clone)]
+/// Forms that are all to be above zero.
+#[derive(Debug)]
 pub(super) struct Search {
     forms: Vec<Form>,
-    bounds: Vec<Bound>,
+    /// What each form needs.
+    needs: Vec<Parts>,
     /// For each part, the terms of each form that change with it, and the gates.
     touched: Vec<Touched>,
+    /// For each variable, a number for each cell: the same where no form tells cells from each other.
+    classes: Vec<Vec<u32>>,
+    /// The same question as clauses, once it was asked for; none where they would be too many.
+    #[cfg(feature = "prove")]
+    clauses: Option<Option<Box<Clauses>>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -60,9 +85,30 @@ struct Touched {
     gates: Vec<usize>,
 }
 
+/// A box of rows that is still to be looked at: part of another one.
+struct Open {
+    whole: Rc<Looked>,
+    /// The variable that has fewer values, and the places of those that are left.
+    narrowed: Option<(usize, Vec<usize>)>,
+}
+
+/// A box of rows: one cell for each value that a variable may take, and the forms over it.
+#[derive(Clone)]
+struct Looked {
+    values: Allowed,
+    problems: Vec<Problem>,
+}
+
+enum Verdict {
+    Closed,
+    Row(Vec<usize>),
+    /// The places of the values that the bounds like best.
+    Open(Vec<usize>),
+}
+
 impl Search {
     pub(super) fn new(system: &System, forms: Vec<Form>) -> Self {
-        let bounds = forms.iter().map(|form| Bound::new(system, form)).collect();
+        let needs: Vec<Parts> = forms.iter().map(|form| Parts::new(system, form)).collect();
         // The parts that each variable depends on.
         let mut parts_of: Vec<Vec<usize>> = (0..system.parts).map(|part| vec![part]).collect();
         let mut touched = vec![Touched::default(); system.parts];
@@ -91,7 +137,21 @@ impl Search {
                 parts.into_iter().for_each(|part| touched[part].terms.push((number, place)));
             }
         }
-        Self { forms, bounds, touched }
+        let mut classes: Vec<Vec<u32>> =
+            (0..system.variables()).map(|variable| vec![0; system.cells(variable)]).collect();
+        for shape in forms.iter().zip(&needs).flat_map(|(form, needs)| needs.shapes(form)) {
+            for read in &system.shapes[shape].reads {
+                refine(&mut classes[read.variable], &read.state);
+            }
+        }
+        Self {
+            forms,
+            needs,
+            touched,
+            classes,
+            #[cfg(feature = "prove")]
+            clauses: None,
+        }
     }
 
     /// Whether a form depends on a part at all.
@@ -110,44 +170,53 @@ impl Search {
 
     /// Looks for a row among those allowed, starting from a row that need not be allowed.
     pub(super) fn run(&mut self, system: &System, allowed: &Allowed, near: &[usize], limit: Limit) -> Found {
-        let mut allowed = allowed.clone();
-        allowed.resize_with(system.variables(), || vec![0, 1]);
         if allowed.iter().any(Vec::is_empty) {
             return Found::None;
         }
+        if limit.is_over() {
+            return Found::Unknown;
+        }
+        let mut values = self.values(system, allowed, near);
+        let own = |part: usize| near.get(part).map_or(0, |&cell| cell as u32);
         let start: Vec<usize> = (0..system.parts)
-            .map(|part| match near.get(part) {
-                Some(&cell) if allowed[part].contains(&(cell as u32)) => cell,
-                _ => allowed[part][0] as usize,
-            })
+            .map(|part| if values[part].contains(&own(part)) { own(part) } else { values[part][0] } as usize)
             .collect();
-        if let Some(row) = self.climb(system, &allowed, start) {
+        if let Some(row) = self.climb(system, &values, start) {
             return Found::Row(row);
         }
-        let mut open: Vec<(Allowed, Vec<Bound>)> = vec![(allowed, self.bounds.clone())];
-        let mut is_root = true;
-        while let Some((mut allowed, mut bounds)) = open.pop() {
+        let problem = |(form, needs): (&Form, &Parts)| Problem::new(system, form, needs, &mut values);
+        let problems = self.forms.iter().zip(&self.needs).map(problem).collect();
+        let mut open = vec![Open { whole: Rc::new(Looked { values, problems }), narrowed: None }];
+        let mut scratch = Scratch::default();
+        let (mut looked_at, mut next_clauses) = (0, FIRST_CLAUSES);
+        while let Some(next) = open.pop() {
             if limit.is_over() {
                 return Found::Unknown;
             }
-            let sweeps = if is_root { ROOT_SWEEPS } else { BRANCH_SWEEPS };
-            let verdict = self.examine(system, &mut allowed, &mut bounds, sweeps, limit);
-            if is_root {
-                self.bounds.clone_from(&bounds);
-                is_root = false;
+            if looked_at == next_clauses {
+                let found = self.by_clauses(system, allowed, limit.with_boxes(looked_at.min(limit.boxes)));
+                if found != Found::Unknown {
+                    return found;
+                }
+                next_clauses = next_clauses.saturating_mul(4);
             }
-            match verdict {
+            if looked_at >= limit.boxes {
+                return Found::Unknown;
+            }
+            let sweeps = if next.narrowed.is_none() { ROOT_SWEEPS } else { BRANCH_SWEEPS };
+            let mut looked = next.take();
+            looked_at += 1;
+            match self.examine(system, &mut looked, sweeps, limit, &mut scratch) {
                 Verdict::Closed => {}
                 Verdict::Row(row) => return Found::Row(row),
                 Verdict::Open(row) => {
-                    let Some(part) = self.branch(system, &allowed, &bounds, &row) else {
+                    let Some(variable) = self.branch(system, &looked, &row) else {
                         // One row is left, and it is none.
                         continue;
                     };
-                    for values in halves(&allowed[part], row[part] as u32) {
-                        let mut narrower = allowed.clone();
-                        narrower[part] = values;
-                        open.push((narrower, bounds.clone()));
+                    let whole = Rc::new(looked);
+                    for kept in halves(whole.values[variable].len(), row[variable]) {
+                        open.push(Open { whole: Rc::clone(&whole), narrowed: Some((variable, kept)) });
                     }
                 }
             }
@@ -155,94 +224,119 @@ impl Search {
         Found::None
     }
 
+    /// One cell for each value that a variable may take.
+    fn values(&self, system: &System, allowed: &Allowed, near: &[usize]) -> Allowed {
+        let of_part = |(part, cells): (usize, &Vec<u32>)| {
+            one_of_each(&self.classes[part], cells, near.get(part).copied())
+        };
+        let mut values: Allowed = allowed.iter().enumerate().map(of_part).collect();
+        values.resize_with(system.variables(), || vec![0, 1]);
+        values
+    }
+
+    /// The same question for the SAT solver, which keeps what it learns.
+    #[cfg(feature = "prove")]
+    pub(super) fn by_clauses(&mut self, system: &System, allowed: &Allowed, limit: Limit) -> Found {
+        let values = self.values(system, allowed, &[]);
+        let clauses = self.clauses.get_or_insert_with(|| {
+            Clauses::new(system, &self.forms, &self.needs, &self.classes).map(Box::new)
+        });
+        match clauses {
+            Some(clauses) => clauses.find(system, &self.forms, &self.classes, &values, limit),
+            None => Found::Unknown,
+        }
+    }
+
+    #[cfg(not(feature = "prove"))]
+    fn by_clauses(&mut self, _: &System, _: &Allowed, _: Limit) -> Found {
+        Found::Unknown
+    }
+
     fn examine(
         &self,
         system: &System,
-        allowed: &mut Allowed,
-        bounds: &mut [Bound],
+        looked: &mut Looked,
         sweeps: usize,
         limit: Limit,
+        scratch: &mut Scratch,
     ) -> Verdict {
-        let mut last: Vec<i64> = vec![i64::MAX; bounds.len()];
+        let mut last: Vec<f64> = vec![f64::MAX; looked.problems.len()];
         for sweep in 0..sweeps {
-            let mut gained = 0;
-            for (number, bound) in bounds.iter_mut().enumerate() {
-                match bound.sweep(system, allowed, sweep % 2 == 1) {
+            let mut gained = 0.0f64;
+            for (problem, last) in looked.problems.iter_mut().zip(&mut last) {
+                match problem.sweep(sweep % 2 == 1, scratch) {
                     // A form is a whole number: what is under one is not above zero.
                     Some(value) if value >= VOTE => {
-                        gained = gained.max(last[number].saturating_sub(value));
-                        last[number] = value;
+                        gained = gained.max(*last - value);
+                        *last = value;
                     }
                     _ => return Verdict::Closed,
                 }
             }
-            let excess = last.iter().min().map_or(0, |value| value - VOTE);
+            let excess = last.iter().copied().fold(f64::MAX, f64::min) - VOTE;
             // Going on does not pay where it would take many more sweeps.
-            if sweep > 0 && sweep % 4 == 1 {
-                if let Some(row) = self.climb(system, allowed, self.decode(system, allowed, bounds)) {
-                    return Verdict::Row(row);
-                }
-                if gained.saturating_mul(100) < excess {
-                    break;
-                }
-            }
-            if limit.is_over() {
+            if sweep > 0 && sweep % 4 == 1 && gained * 100.0 < excess || limit.is_over() {
                 break;
             }
         }
-        let row = self.decode(system, allowed, bounds);
-        match self.climb(system, allowed, row.clone()) {
-            Some(row) => Verdict::Row(row),
-            None => {
-                let mut row = row;
-                system.complete(&mut row);
-                Verdict::Open(row)
-            }
-        }
+        let row = self.decode(system, looked);
+        let cells = (0..system.parts).map(|part| looked.values[part][row[part]] as usize).collect();
+        self.climb(system, &looked.values, cells).map_or(Verdict::Open(row), Verdict::Row)
     }
 
-    /// The value of each part that the bounds like best.
-    fn decode(&self, system: &System, allowed: &Allowed, bounds: &[Bound]) -> Vec<usize> {
-        (0..system.parts)
-            .map(|part| {
-                let liked =
-                    |cell: u32| -> i64 { bounds.iter().map(|bound| bound.unary(part)[cell as usize]).sum() };
-                let first = allowed[part][0];
-                let best = allowed[part].iter().fold((liked(first), first), |best, &cell| {
-                    let value = liked(cell);
-                    if value > best.0 { (value, cell) } else { best }
+    /// The place of the value of each variable that the bounds like best.
+    fn decode(&self, system: &System, looked: &Looked) -> Vec<usize> {
+        let liked = |variable: usize, place: usize| -> f64 {
+            looked
+                .problems
+                .iter()
+                .map(|problem| problem.unary(variable)[place.min(problem.unary(variable).len() - 1)])
+                .sum()
+        };
+        (0..system.variables())
+            .map(|variable| {
+                let places = 1..looked.values[variable].len();
+                let best = places.fold((liked(variable, 0), 0), |best, place| {
+                    let value = liked(variable, place);
+                    if value > best.0 { (value, place) } else { best }
                 });
-                best.1 as usize
+                best.1
             })
             .collect()
     }
 
-    /// Goes uphill, one part at a time, until all forms are above zero or nothing helps.
+    /// Goes uphill, one part after the other, until all forms are above zero or nothing helps.
     fn climb(&self, system: &System, allowed: &Allowed, mut row: Vec<usize>) -> Option<Vec<usize>> {
         row.truncate(system.parts);
         system.complete(&mut row);
         let mut values: Vec<i64> = self.forms.iter().map(|form| system.value(form, &row)).collect();
         let lack = |values: &[i64]| values.iter().map(|value| (value - 1).min(0)).sum::<i64>();
+        let open: Vec<usize> = (0..system.parts)
+            .filter(|&part| allowed[part].len() > 1 && !self.touched[part].terms.is_empty())
+            .collect();
         let mut changes = Vec::new();
+        // Parts since the last that helped.
+        let (mut next, mut idle) = (0, 0);
         while lack(&values) < 0 {
+            if idle >= open.len() {
+                return None;
+            }
+            let part = open[next];
+            (next, idle) = ((next + 1) % open.len(), idle + 1);
+            self.changes(system, part, &allowed[part], &mut row, &mut changes);
             let mut best = (lack(&values), None);
-            for part in (0..system.parts).filter(|&part| allowed[part].len() > 1) {
-                if self.touched[part].terms.is_empty() {
-                    continue;
-                }
-                self.changes(system, part, &allowed[part], &mut row, &mut changes);
-                for (&cell, change) in allowed[part].iter().zip(changes.chunks(values.len())) {
-                    let lacks: i64 =
-                        values.iter().zip(change).map(|(value, change)| (value + change - 1).min(0)).sum();
-                    if lacks > best.0 && self.may(system, part, cell as usize, &mut row) {
-                        best = (lacks, Some((part, cell as usize)));
-                    }
+            for (&cell, change) in allowed[part].iter().zip(changes.chunks(values.len())) {
+                let lacks: i64 =
+                    values.iter().zip(change).map(|(value, change)| (value + change - 1).min(0)).sum();
+                if lacks > best.0 && self.may(system, part, cell as usize, &mut row) {
+                    best = (lacks, Some((cell as usize, change)));
                 }
             }
-            let (part, cell) = best.1?;
-            self.set(system, part, cell, &mut row);
-            values.clear();
-            values.extend(self.forms.iter().map(|form| system.value(form, &row)));
+            if let (_, Some((cell, change))) = best {
+                values.iter_mut().zip(change).for_each(|(value, change)| *value += change);
+                self.set(system, part, cell, &mut row);
+                idle = 0;
+            }
         }
         system.keeps_rules(&row).then_some(row)
     }
@@ -324,40 +418,82 @@ impl Search {
         sums
     }
 
-    /// The part on whose value the terms are least agreed, in the form that is hardest to get above zero.
-    fn branch(&self, system: &System, allowed: &Allowed, bounds: &[Bound], row: &[usize]) -> Option<usize> {
-        let mut gaps = vec![0i64; system.variables()];
-        bounds.iter().for_each(|bound| bound.gaps(system, row, &mut gaps));
+    /// The part on whose value the tables are least agreed.
+    fn branch(&self, system: &System, looked: &Looked, row: &[usize]) -> Option<usize> {
+        let mut gaps = vec![0.0f64; system.variables()];
+        looked.problems.iter().for_each(|problem| problem.gaps(row, &mut gaps));
         // What gates are not agreed on comes from what they read.
         for gate in (system.parts..system.variables()).rev() {
-            if let Some(rule) = system.rule_of[gate] {
+            if let Some(rule) = system.rule_of[gate].filter(|_| gaps[gate] != 0.0) {
                 let reads = &system.shapes[rule].reads;
-                let share = gaps[gate] / reads.len() as i64;
-                reads
-                    .iter()
-                    .filter(|read| read.variable != gate)
-                    .for_each(|read| gaps[read.variable] += share);
+                let open = || {
+                    reads
+                        .iter()
+                        .filter(|read| read.variable != gate && looked.values[read.variable].len() > 1)
+                };
+                let share = gaps[gate] / open().count().max(1) as f64;
+                open().for_each(|read| gaps[read.variable] += share);
             }
         }
-        let matters = |part: usize| bounds.iter().any(|bound| bound.reads.binary_search(&part).is_ok());
-        let open = (0..system.parts).filter(|&part| allowed[part].len() > 1 && matters(part));
-        open.max_by_key(|&part| (gaps[part], std::cmp::Reverse(part)))
+        let matters = |part: usize| self.needs.iter().any(|needs| needs.reads[part]);
+        let open = (0..system.parts).filter(|&part| looked.values[part].len() > 1 && matters(part));
+        open.max_by(|&a, &b| gaps[a].total_cmp(&gaps[b]).then(b.cmp(&a)))
     }
 }
 
-enum Verdict {
-    Closed,
-    Row(Vec<usize>),
-    Open(Vec<usize>),
+impl Open {
+    fn take(self) -> Looked {
+        let mut looked = Rc::unwrap_or_clone(self.whole);
+        if let Some((variable, kept)) = self.narrowed {
+            let values = &mut looked.values[variable];
+            *values = kept.iter().map(|&place| values[place]).collect();
+            for problem in &mut looked.problems {
+                problem.restrict(variable, &kept);
+                problem.tidy();
+            }
+        }
+        looked
+    }
 }
 
-/// Splits values in two, or one by one where they are few; that which has `first` comes last, to be looked at first.
-fn halves(values: &[u32], first: u32) -> Vec<Vec<u32>> {
-    let mut parts: Vec<Vec<u32>> = if values.len() <= 4 {
-        values.iter().map(|&value| vec![value]).collect()
+/// Gives cells that have the same number so far different ones where their states differ.
+fn refine(classes: &mut [u32], states: &[u8]) {
+    let mut known: Vec<(u32, u8)> = Vec::new();
+    for (class, &state) in classes.iter_mut().zip(states) {
+        let pair = (*class, state);
+        let place = known.iter().rposition(|&other| other == pair).unwrap_or_else(|| {
+            known.push(pair);
+            known.len() - 1
+        });
+        *class = place as u32;
+    }
+}
+
+/// One of some cells for each of their classes: `own` where it is among them, else the first.
+fn one_of_each(classes: &[u32], cells: &[u32], own: Option<usize>) -> Vec<u32> {
+    let mut is_known = vec![false; classes.len()];
+    let mut chosen: Vec<u32> = Vec::new();
+    let own = own.map(|cell| cell as u32).filter(|cell| cells.contains(cell));
+    if let Some(own) = own {
+        is_known[classes[own as usize] as usize] = true;
+    }
+    for &cell in cells {
+        let class = classes[cell as usize] as usize;
+        if Some(cell) == own || !is_known[class] {
+            is_known[class] = true;
+            chosen.push(cell);
+        }
+    }
+    chosen
+}
+
+/// The places of so many values in two halves, or one by one where they are few; that which has `first` comes last, to be
+/// looked at first.
+fn halves(values: usize, first: usize) -> Vec<Vec<usize>> {
+    let mut parts: Vec<Vec<usize>> = if values <= 4 {
+        (0..values).map(|value| vec![value]).collect()
     } else {
-        let (low, high) = values.split_at(values.len() / 2);
-        vec![low.to_vec(), high.to_vec()]
+        vec![(0..values / 2).collect(), (values / 2..values).collect()]
     };
     parts.sort_by_key(|part| part.contains(&first));
     parts

@@ -10,7 +10,7 @@ use super::flat::Flat;
 use crate::circuit::{Grove, Target};
 
 /// Entries of the largest table that is made of a whole tree.
-const TABLE_ENTRIES: usize = 1 << 14;
+const TABLE_ENTRIES: usize = 1 << 12;
 
 /// One bit that a table reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,12 +17,14 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
     let fixed = explainer.columns_named(&args.fixed)?;
     let chosen = spread(table.rows(), most);
     let (mut times, mut sizes, mut minimal) = (Vec::new(), Vec::new(), 0);
+    let mut processor_times = Vec::new();
     let (mut turning_times, mut changed, mut fewest) = (Vec::new(), Vec::new(), 0);
     for &index in &chosen {
         let row = explainer.row(Rows::Raw(table.view()), index)?;
-        let started = Instant::now();
+        let (started, on_processor) = (Instant::now(), processor_seconds());
         let reason = explainer.reason(&row, Some(args.time_limit));
         times.push(started.elapsed().as_secs_f64());
+        processor_times.extend(processor_seconds().zip(on_processor).map(|(now, before)| now - before));
         sizes.push(reason.columns().len() as f64);
         minimal += usize::from(reason.is_minimal());
         let completions = explainer.completions(&reason, args.completions, index as u64)?;
@@ -57,6 +59,8 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
             "reasons": {
                 "median_seconds": reason_median, "longest_seconds": reason_worst, "median_columns": median(&mut sizes),
                 "proven_minimal": minimal, "completions_tested": rows * args.completions,
+                // Of each row, where the system counts them.
+                "processor_seconds": processor_times,
             },
             "counterfactuals": (!args.no_change).then(|| json!({
                 "median_seconds": turning_median, "longest_seconds": turning_worst,
@@ -80,6 +84,13 @@ pub(super) fn run(args: &Args, explainer: &Explainer<'_>, table: &Table, most: u
     let tested = count(rows * args.completions);
     let turned = if args.no_change { "" } else { "; every change turned it" };
     print(&format!("{}  {tested} random rows that meet a reason kept its class{turned}\n", grid.show("  ")))
+}
+
+/// Seconds that this thread has spent on a processor, where the system says so: what others do at the time is not in it.
+fn processor_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 /// The middle of some numbers, which are then in order.
