@@ -15,7 +15,7 @@ type Literal = batsat::clause::Lit;
 /// Clauses that are made at the most.
 const MOST_CLAUSES: usize = 1 << 20;
 /// Conflicts for each box that the bounds looked at.
-const CONFLICTS: u64 = 64;
+const CONFLICTS: u64 = 16;
 
 /// Clauses that hold where all forms are above zero.
 pub(super) struct Clauses {

@@ -14,8 +14,11 @@ use super::table::Scratch;
 /// Sweeps at the root, and at each branch.
 const ROOT_SWEEPS: usize = 40;
 const BRANCH_SWEEPS: usize = 6;
-/// Boxes that are looked at before the SAT solver is asked for the first time.
-const FIRST_CLAUSES: usize = 64;
+/// Boxes that are looked at before the SAT solver is asked for the first time: few trees, and many. Bounds are the better
+/// the more trees there are; adding votes up bit by bit is hard for a solver.
+const FIRST_CLAUSES: [usize; 2] = [64, 4096];
+/// What few trees are.
+const FEW_TERMS: usize = 8;
 
 /// How long a question may take.
 #[derive(Debug, Clone, Copy)]
@@ -188,7 +191,7 @@ impl Search {
         let problems = self.forms.iter().zip(&self.needs).map(problem).collect();
         let mut open = vec![Open { whole: Rc::new(Looked { values, problems }), narrowed: None }];
         let mut scratch = Scratch::default();
-        let (mut looked_at, mut next_clauses) = (0, FIRST_CLAUSES);
+        let (mut looked_at, mut next_clauses) = (0, FIRST_CLAUSES[usize::from(self.has_many_terms())]);
         while let Some(next) = open.pop() {
             if limit.is_over() {
                 return Found::Unknown;
@@ -222,6 +225,10 @@ impl Search {
             }
         }
         Found::None
+    }
+
+    fn has_many_terms(&self) -> bool {
+        self.forms.iter().any(|form| form.terms.len() > FEW_TERMS)
     }
 
     /// One cell for each value that a variable may take.
