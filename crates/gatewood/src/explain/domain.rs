@@ -221,6 +221,7 @@ impl Domain {
     }
 
     /// The value of a bit in a row of cells.
+    #[cfg(test)]
     pub(super) fn bit(&self, row: &[usize], bit: usize) -> bool {
         let (part, place) = self.of_bit[bit];
         self.parts[part].cells[row[part]].key[place]
