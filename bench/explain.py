@@ -4,8 +4,8 @@
     python bench/explain.py --data-dir DATA      # writes bench/explain.md
 
 DATA holds PMLB's sets as pmlb/NAME.tsv.gz. Each set is split at random, 80 to 20, three times. The trees of the groves are one gate
-each. How many there are, how many inputs they have and the learning rate are chosen for each split on training rows alone:
-by five folds where there are under 1,000, else by a fifth that is held out. Reasons are those of test rows of all splits
+each. How many there are, how many inputs they have and, where rows are few, the learning rate are chosen for each split on
+training rows alone: by five folds where there are under 1,000, else by a fifth that is held out. Reasons are those of test rows of all splits
 (`--sample` in all), each tested with 10,000 random rows that meet it. Times are of the processor, so that other programs do not count.
 Without xgboost its columns stay empty.
 
@@ -31,8 +31,9 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).parent
 SPLITS = 3
-# Rounds, inputs of a gate and learning rates to choose from; where several are best, the first.
-SHAPES = list(itertools.product([50, 100], [4, 5], [0.3, 0.1, 0.05]))
+# Rounds and inputs of a gate to choose from, and learning rates for few rows; where several are best, the first.
+ROUNDS, ARITIES, RATES = [50, 100], [4, 5], [0.3, 0.1, 0.05]
+FEW_ROWS = 1000
 DEPTHS = [3, 4, 6]
 # Seconds a row that XReason's authors report for 50 trees a class.
 PUBLISHED = {"breast_cancer": 0.4, "pendigits": 4.0, "spambase": 10.0, "texture": 25.0}
@@ -79,13 +80,14 @@ class Bench:
         return self.run("train", *files, "--label", "target", *shape)["test_error"]
 
     def best_shape(self, header, rows):
-        folds = range(5) if len(rows) < 1000 else range(1)
+        is_small = len(rows) < FEW_ROWS
+        folds = range(5) if is_small else range(1)
 
         def error(shape):
             fold = lambda at: (header, [row for i, row in enumerate(rows) if i % 5 != at], rows[at::5], shape)
             return statistics.mean(self.error(*fold(at)) for at in folds)
 
-        return min(SHAPES, key=error)
+        return min(itertools.product(ROUNDS, ARITIES, RATES if is_small else RATES[:1]), key=error)
 
     def reasons(self, data, sample, *options):
         found = self.run("explain", self.model, data, "--sample", sample, "--no-change", *options)
