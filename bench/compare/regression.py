@@ -29,8 +29,6 @@ FILES = {"california": "california_housing", "bike": "bike", "fried": "fried"}
 SETS = ["california", "diabetes", "bike", "fried", "flights"]
 LEVELS = [0.1, 0.5, 0.9]
 OURS = "Gatewood, defaults"
-OURS_FAST = "Gatewood, 600 rounds"
-FAST = ["--rounds=600", "--learning-rate=0.1"]
 
 
 def load(name: str, folder: pathlib.Path) -> pd.DataFrame:
@@ -147,7 +145,7 @@ def fit(job: tuple[str, int, str], command: str, rows: pd.DataFrame) -> dict[str
     if model == "Gatewood, quantiles":
         return gatewood(command, train, test, [f"--objective=quantile:{','.join(map(str, LEVELS))}"])
     if model.startswith("Gatewood"):
-        return gatewood(command, train, test, FAST if model == OURS_FAST else [])
+        return gatewood(command, train, test, [])
     return rival(model, train, test)
 
 
@@ -192,7 +190,7 @@ def main() -> None:
     parser.add_argument("--gatewood", required=True)
     parser.add_argument("--data", type=pathlib.Path, required=True)
     parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--quantile-sets", nargs="*", default=["california"])
+    parser.add_argument("--quantile-sets", nargs="*", default=["california", "bike"])
     parser.add_argument("--only", nargs="*", help="names of models to run")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("regression"))
     chosen = parser.parse_args()
@@ -200,7 +198,7 @@ def main() -> None:
     path = chosen.out / "results.jsonl"
     results = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {(result["set"], result["split"], result["model"]) for result in results}
-    jobs = [(name, seed, model) for name in chosen.sets for model in [OURS, OURS_FAST, *RIVALS] for seed in range(3)]
+    jobs = [(name, seed, model) for name in chosen.sets for model in [OURS, *RIVALS] for seed in range(3)]
     quantiles = ["Gatewood, quantiles", "LightGBM, quantiles"]
     jobs += [(name, seed, model) for name in chosen.quantile_sets for model in quantiles for seed in range(3)]
     loaded: dict[str, pd.DataFrame] = {}

@@ -87,6 +87,74 @@ fn vote_generic<V: Vector>(
     }
 }
 
+/// How the gradient of a value follows from its margin and its target: what the margin falls short, in ranges, and `centre`, held
+/// between `low` and `high`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Slope {
+    /// What a vote is worth, in ranges.
+    pub(crate) unit: f64,
+    pub(crate) centre: f64,
+    /// At least minus one.
+    pub(crate) low: f64,
+    /// At most one.
+    pub(crate) high: f64,
+}
+
+impl Slope {
+    /// The gradient of a margin, in fixed point; targets have 30 bits after the point.
+    #[inline(always)]
+    pub(crate) fn gradient(self, margin: i32, target: u32) -> i32 {
+        let short = f64::from(target as i32) / f64::from(1u32 << 30) - self.unit * f64::from(margin);
+        // A number below `low` first: what is not a number becomes `low`.
+        let held = (short + self.centre).max(self.low).min(self.high);
+        (held * f64::from(1u32 << POINT)) as i32
+    }
+}
+
+levels! {
+    /// Adds votes to margins.
+    fn add_votes(addresses: &[u16], votes: &[i32], margins: &mut [i32]) = add_votes_generic
+}
+
+#[inline(always)]
+fn add_votes_generic<V: Vector>(addresses: &[u16], votes: &[i32], margins: &mut [i32]) {
+    assert!(votes.len().is_power_of_two());
+    let last = votes.len() - 1;
+    for (margin, &address) in margins.iter_mut().zip(addresses) {
+        // SAFETY: the votes are a power of two, one more than `last`.
+        *margin += unsafe { *votes.get_unchecked(usize::from(address) & last) };
+    }
+}
+
+levels! {
+    /// Writes the gradients of values.
+    fn slope(slope: Slope, targets: &[u32], margins: &[i32], gradients: &mut [i32]) = slope_generic
+}
+
+#[inline(always)]
+fn slope_generic<V: Vector>(slope: Slope, targets: &[u32], margins: &[i32], gradients: &mut [i32]) {
+    for ((gradient, &margin), &target) in gradients.iter_mut().zip(margins).zip(targets) {
+        *gradient = slope.gradient(margin, target);
+    }
+}
+
+levels! {
+    /// The sum of the squares of what margins fall short.
+    fn squares(unit: f64, targets: &[u32], margins: &[i32]) -> f64 = squares_generic
+}
+
+#[inline(always)]
+fn squares_generic<V: Vector>(unit: f64, targets: &[u32], margins: &[i32]) -> f64 {
+    let mut lanes = [0.0f64; LANES];
+    for (targets, margins) in targets.chunks(LANES).zip(margins.chunks(LANES)) {
+        for ((lane, &target), &margin) in lanes.iter_mut().zip(targets).zip(margins) {
+            let short = f64::from(target as i32) / f64::from(1u32 << 30) - unit * f64::from(margin);
+            *lane += short * short;
+        }
+    }
+    lanes.iter().sum()
+}
+
 levels! {
     /// Adds the gradient and hessian of every row to those of its address.
     fn sum(addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) = sum_generic
@@ -256,7 +324,15 @@ mod tests {
                 log += (1.0 - size as f64 / f64::from(1 << POINT)).ln();
             }
 
+            let slope = Slope { unit: 1.0 / 4096.0, centre: 0.01, low: -0.2, high: 0.3 };
+            let targets: Vec<u32> = (0..rows).map(|_| (below(1 << 31) as i32 - (1 << 30)) as u32).collect();
+            let short = |row: usize| f64::from(targets[row] as i32) / f64::from(1 << 30) - f64::from(margins[row]) / 4096.0;
+            let slopes: Vec<i32> =
+                (0..rows).map(|row| ((short(row) + 0.01).clamp(-0.2, 0.3) * f64::from(1 << POINT)) as i32).collect();
+            let square: f64 = (0..rows).map(|row| short(row).powi(2)).sum();
+
             let mut logs = Vec::new();
+            let mut squares = Vec::new();
             for kernels in Level::available().into_iter().filter_map(Kernels::at) {
                 let (mut now, mut found) = (before.clone(), vec![0; rows]);
                 kernels.vote(&addresses, &votes, &logistic, &labels, &mut now, &mut found);
@@ -274,7 +350,14 @@ mod tests {
                     prop_assert_eq!(&summed, &expected);
                 }
                 logs.push(kernels.log_likelihood(&gradients));
+                let (mut now, mut found) = (before.clone(), vec![0; rows]);
+                kernels.vote_values(&addresses, &votes, slope, &targets, &mut now, &mut found);
+                prop_assert_eq!(&now, &margins);
+                prop_assert_eq!(&found, &slopes);
+                squares.push(kernels.squares(slope.unit, &targets, &now));
             }
+            prop_assert!(squares.iter().all(|found| found.to_bits() == squares[0].to_bits()));
+            prop_assert!((squares[0] - square).abs() <= 1e-9 * square);
             prop_assert!(logs.iter().all(|found| found.to_bits() == logs[0].to_bits()));
             prop_assert!((logs[0] - log).abs() <= 1e-9 * log.abs(), "{} for {log}", logs[0]);
         }

@@ -139,7 +139,7 @@ macro_rules! levels {
     };
 }
 pub(crate) use blocks::{BLOCKS, Blocks};
-pub(crate) use boost::{FIRST_BITS, POINT, Sums};
+pub(crate) use boost::{FIRST_BITS, POINT, Slope, Sums};
 pub(crate) use levels;
 pub(crate) use matches::{Line, Stencil};
 pub(crate) use votes::{Ballots, Columns};
@@ -321,6 +321,28 @@ impl Kernels {
         gradients: &mut [i32],
     ) {
         dispatch!(self, boost::vote(addresses, votes, logistic, labels, margins, gradients));
+    }
+
+    /// Adds to each row's margin the vote of its address, and writes its gradient, which is that of a value.
+    ///
+    /// # Panics
+    /// When the votes are not a power of two.
+    pub(crate) fn vote_values(
+        self,
+        addresses: &[u16],
+        votes: &[i32],
+        slope: Slope,
+        targets: &[u32],
+        margins: &mut [i32],
+        gradients: &mut [i32],
+    ) {
+        dispatch!(self, boost::add_votes(addresses, votes, margins));
+        dispatch!(self, boost::slope(slope, targets, margins, gradients));
+    }
+
+    /// The sum of the squares of what margins fall short of their targets, in ranges; the same to the last bit at every level.
+    pub(crate) fn squares(self, unit: f64, targets: &[u32], margins: &[i32]) -> f64 {
+        dispatch!(self, boost::squares(unit, targets, margins))
     }
 
     /// Adds the gradient and the hessian of every row to the sums of its address.

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::learn::engine::{Engine, Scale};
+use crate::learn::objective::Objective;
 
 /// The loss of held-out rows when all margins are multiplied by the factor that suits them best.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +28,7 @@ const SPREAD: f64 = 0.7;
 pub(super) fn calibrate<E: Engine>(
     engine: &E,
     state: &E::State,
+    objective: &dyn Objective,
     among: Option<&[bool]>,
     guess: f64,
 ) -> Result<Calibrated> {
@@ -39,6 +41,11 @@ pub(super) fn calibrate<E: Engine>(
         let prior = 1.0 / (SPREAD * SPREAD * rows * factor);
         Ok([loss, slope + prior * libm::log(factor), bend + prior / factor])
     };
+    if !objective.classifies() {
+        // Values are not scaled.
+        let [loss, _, bend] = derivatives(guess, 0.0)?;
+        return Ok(Calibrated { loss, factor: guess, bend });
+    }
     // A row that is wrong loses log 2 or more. Where none is, the classes may well be certain; else any row may be wrong.
     let certain = 1.0 / ((rows + 1.0) * (rows + 2.0));
     let all_fit = derivatives(guess, certain)?[0] * rows < std::f64::consts::LN_2;

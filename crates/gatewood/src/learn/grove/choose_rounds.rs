@@ -25,6 +25,9 @@ pub(crate) const PARTS: u32 = 5;
 /// trees. Several folds may end sooner, since their losses are added up.
 const STALE_ROUNDS: [(usize, usize); 2] = [(4, 60), (6, 40)];
 
+/// The same for values where a few rows are held out: a few of them have most of the loss, so that it says little at first.
+const STALE_ROUNDS_OF_VALUES: (usize, usize) = (2, 400);
+
 /// The part of the loss that it must fall by to be called better, and what it must fall by in any case.
 const BETTER: (f64, f64) = (0.001, 0.00002);
 
@@ -164,8 +167,12 @@ fn parts_of(share: f64) -> u32 {
 }
 
 /// Whether so many rounds after the best one are too many to go on.
-pub(super) fn is_enough(round: usize, best: usize, plan: &GrovePlan) -> bool {
-    let (part, trees) = STALE_ROUNDS[usize::from(plan.cv_folds > 1)];
+pub(super) fn is_enough(round: usize, best: usize, plan: &GrovePlan, objective: &dyn Objective) -> bool {
+    let (part, trees) = match plan.cv_folds {
+        0 if !objective.classifies() => STALE_ROUNDS_OF_VALUES,
+        ..=1 => STALE_ROUNDS[0],
+        _ => STALE_ROUNDS[1],
+    };
     round - best > trees.div_ceil(plan.trees_per_round).max(best / part) && !plan.keep_flat_rounds
 }
 
@@ -253,14 +260,14 @@ fn judge_fold<E: Engine>(
         let last = if growing.easy == Some(true) { grower.plan.easy_rounds } else { grower.plan.rounds };
         let done = grown.is_empty() || round >= last || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
-            let now = calibrate(setup.engine, &growing.rows, Some(&held_out), factor)?;
+            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(&held_out), factor)?;
             factor = now.factor;
             judged.push((round, now));
             if is_better(now.loss, best.0, setup.objective()) {
                 best = (now.loss, round);
             }
         }
-        if done || is_enough(round, best.1, &grower.plan) {
+        if done || is_enough(round, best.1, &grower.plan, setup.objective()) {
             break;
         }
     }
@@ -281,7 +288,8 @@ pub(super) fn pruning_pays<E: Engine>(
     let grower = setup.grower(plan.clone());
     let mut growing = setup.begin(&grower, Some(&held_out))?;
     let loss = |growing: &Growing<E>| -> Result<f64> {
-        let judge = |factor| calibrate(setup.engine, &growing.rows, Some(&held_out), factor);
+        let judge =
+            |factor| calibrate(setup.engine, &growing.rows, setup.objective(), Some(&held_out), factor);
         Ok(judge(judge(1.0)?.factor)?.loss)
     };
     let mut trees = setup.trees.clone();

@@ -164,7 +164,7 @@ impl<'a, E: Engine> Setup<'a, E> {
                 grower.round(round, &mut growing, usize::MAX)?;
                 tracker.check()?;
             }
-            let loss = calibrate(self.engine, &growing.rows, Some(&held_out), 1.0)?.loss;
+            let loss = calibrate(self.engine, &growing.rows, self.objective(), Some(&held_out), 1.0)?.loss;
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
                 best = Some((loss, plan));
             }
@@ -352,7 +352,7 @@ fn finish<E: Engine>(
     }
     if let Some(validation) = validation {
         let state = setup.state_of(validation, &trees, &grower, None)?;
-        Calibrated { factor, loss, .. } = calibrate(validation, &state, None, 1.0)?;
+        Calibrated { factor, loss, .. } = calibrate(validation, &state, setup.objective(), None, 1.0)?;
     }
     let grove = setup.grove(setup.unit * factor, &trees)?;
     Ok(GroveFit {
@@ -450,7 +450,7 @@ fn grow<E: Engine>(
             validation_auc: None,
         };
         if let Some((engine, held)) = &held {
-            let now = calibrate(*engine, held, None, factor)?;
+            let now = calibrate(*engine, held, setup.objective(), None, factor)?;
             factor = now.factor;
             let (error, _) = mean_loss(*engine, held)?;
             (point.validation_error, point.validation_loss) = (Some(error), Some(now.loss));
@@ -477,14 +477,14 @@ fn grow<E: Engine>(
         if let Some(held_out) = held_out
             && (judgings.next_if_eq(&round).is_some() || is_over)
         {
-            let now = calibrate(setup.engine, &growing.rows, Some(held_out), factor)?;
+            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(held_out), factor)?;
             factor = now.factor;
             point.validation_loss = Some(now.loss);
             judged.push((round, now));
             if is_better(now.loss, best.0, setup.objective()) {
                 best = (now.loss, round);
             }
-            is_over |= is_enough(round, best.1, plan);
+            is_over |= is_enough(round, best.1, plan, setup.objective());
         }
         growth.curve.push(point);
         observer.round(&point);

@@ -216,6 +216,10 @@ impl GroveSettings {
         let Profile { rows, classes, .. } = *data;
         let two = classes == 2;
         let is_value = classes == 0;
+        let defaults = match self.objective {
+            Some(ValueLoss::Quantile(_)) => defaults.for_quantiles(),
+            _ => *defaults,
+        };
         if let Some(loss) = self.objective.filter(|_| !is_value) {
             return Err(Error::setting(format!(
                 "objective {loss} is for values, and the target is one of classes"
@@ -230,11 +234,7 @@ impl GroveSettings {
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
         let few_gates =
             two && data.kind == DataKind::Image && self.max_gates.is_some_and(|most| most < FEW_GATES);
-        // The coverage of quantiles was measured with two levels.
-        let [bottom, root] = match self.objective {
-            Some(ValueLoss::Quantile(_)) if defaults.arities[0] == 0 => [BOTTOM_ARITY; 2],
-            _ => defaults.arities,
-        };
+        let [bottom, root] = defaults.arities;
         let depth = self.depth.unwrap_or(if bottom == 0 && self.root_arity.is_none() { 1 } else { 2 });
         let arity = self.arity.unwrap_or(match bottom {
             _ if few_gates => 6,

@@ -1,8 +1,8 @@
 //! Values: one margin, the value in fixed point; or one for each of some quantiles.
 
 use super::value_scale::in_ranges;
-use super::{Hessian, Loss, ONE, Objective, ValueLoss, ValueScale, WEIGHT_ONE};
-use crate::bits::kernels::Kernels;
+use super::{Hessian, Loss, Objective, ValueLoss, ValueScale, WEIGHT_ONE};
+use crate::bits::kernels::{Kernels, Slope};
 use crate::circuit::{Output, Quantiles, ValueOutput};
 use crate::learn::device::DeviceObjective;
 use crate::{Error, Result};
@@ -25,27 +25,15 @@ pub struct Regression {
     slopes: Vec<Slope>,
 }
 
-/// A gradient: what a margin falls short and `centre`, held between `low` and `high`.
-#[derive(Debug, Clone, Copy)]
-struct Slope {
-    centre: f64,
-    low: f64,
-    high: f64,
+/// A gradient in proportion to what a margin falls short, up to a size.
+fn slope_within(size: f64, unit: f64) -> Slope {
+    Slope { unit, centre: 0.0, low: -size, high: size }
 }
 
-impl Slope {
-    fn within(size: f64) -> Self {
-        Self { centre: 0.0, low: -size, high: size }
-    }
-
-    /// Of the pinball loss, with a bend of such a size around zero.
-    fn of_quantile(level: f64, bend: f64) -> Self {
-        Self {
-            centre: (2.0 * level - 1.0) * bend,
-            low: -2.0 * (1.0 - level) * bend,
-            high: 2.0 * level * bend,
-        }
-    }
+/// The gradient of the pinball loss, with a bend of such a size around zero.
+fn slope_of_quantile(level: f64, bend: f64, unit: f64) -> Slope {
+    let centre = (2.0 * level - 1.0) * bend;
+    Slope { unit, centre, low: -2.0 * (1.0 - level) * bend, high: 2.0 * level * bend }
 }
 
 impl Regression {
@@ -55,11 +43,12 @@ impl Regression {
     pub fn new(loss: ValueLoss, scale: ValueScale, unit: f64) -> Self {
         let spread = scale.spread().min(1.0);
         let slopes = match loss {
-            ValueLoss::Squared | ValueLoss::Poisson => vec![Slope::within(1.0)],
-            ValueLoss::Huber => vec![Slope::within(spread)],
-            ValueLoss::Absolute => vec![Slope::within(BEND * spread)],
+            ValueLoss::Squared | ValueLoss::Poisson => vec![slope_within(1.0, unit)],
+            ValueLoss::Huber => vec![slope_within(spread, unit)],
+            ValueLoss::Absolute => vec![slope_within(BEND * spread, unit)],
             ValueLoss::Quantile(quantiles) => {
-                quantiles.levels().iter().map(|&level| Slope::of_quantile(level, BEND * spread)).collect()
+                let slope = |&level: &f64| slope_of_quantile(level, BEND * spread, unit);
+                quantiles.levels().iter().map(slope).collect()
             }
         };
         Self { loss, scale, unit, slopes }
@@ -174,13 +163,16 @@ impl Objective for Regression {
     fn gradients(&self, margins: &[&[i32]], targets: &[u32], gradients: &mut [&mut [i32]]) {
         for ((gradients, margins), slope) in gradients.iter_mut().zip(margins).zip(&self.slopes) {
             for ((gradient, &margin), &target) in gradients.iter_mut().zip(*margins).zip(targets) {
-                let short = self.short(margin, target) + slope.centre;
-                *gradient = (short.clamp(slope.low, slope.high) * f64::from(ONE)) as i32;
+                *gradient = slope.gradient(margin, target);
             }
         }
     }
 
-    fn loss(&self, _: Kernels, margins: &[&[i32]], _: &[&[i32]], targets: &[u32]) -> Loss {
+    fn loss(&self, kernels: Kernels, margins: &[&[i32]], _: &[&[i32]], targets: &[u32]) -> Loss {
+        if self.loss == ValueLoss::Squared {
+            let spread = self.scale.spread();
+            return Loss::new(0, kernels.squares(self.unit, targets, margins[0]) / (spread * spread));
+        }
         let of_margin = |(place, margins): (usize, &&[i32])| -> f64 {
             let rows = margins.iter().zip(targets);
             rows.map(|(&margin, &target)| self.loss_of(place, self.short(margin, target))).sum()
@@ -229,11 +221,24 @@ impl Objective for Regression {
     fn hessian(&self) -> Hessian {
         Hessian::One
     }
+
+    fn update(
+        &self,
+        kernels: Kernels,
+        votes: &[i32],
+        addresses: &[u16],
+        targets: &[u32],
+        margins: &mut [i32],
+        gradients: &mut [i32],
+    ) {
+        kernels.vote_values(addresses, votes, self.slopes[0], targets, margins, gradients);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learn::objective::ONE;
 
     fn losses() -> [ValueLoss; 4] {
         ["squared", "huber", "absolute", "quantile:0.1,0.5,0.8"].map(|text| text.parse().unwrap())

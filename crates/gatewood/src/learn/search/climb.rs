@@ -107,7 +107,7 @@ impl<'a> Climber<'a> {
         let mut climber = Self {
             sample,
             kernels,
-            cutter: Cutter::new(sample.rows, logs),
+            cutter: Cutter::new(sample.rows, logs, depth > 1),
             arities,
             leaves,
             gates: Vec::with_capacity(starts[depth + 1]),

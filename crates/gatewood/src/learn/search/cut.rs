@@ -16,9 +16,13 @@ pub(super) struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    pub(super) fn new(rows: [u32; 2], logs: &'a LogTable) -> Self {
+    /// For gates below a root, or for a root alone, which is judged and not cut.
+    pub(super) fn new(rows: [u32; 2], logs: &'a LogTable, cuts: bool) -> Self {
         let all = rows[0] + rows[1];
-        let parted = [rows[0], rows[1], all].map(|all| logs.parted(all));
+        let parted = match cuts {
+            true => [rows[0], rows[1], all].map(|all| logs.parted(all)),
+            false => [const { Vec::new() }; 3],
+        };
         Self { logs, prior: rows[1] as f32 / all as f32, parted }
     }
 
