@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::cuts::{between, between_moments, quantile_cuts};
 use super::encoder::MAX_COLUMNS;
 use super::prune::{Verdict, prune};
-use super::settings::{FEW_BINS, MAX_BINS};
+use super::settings::{FEW_BINS, MAX_BINS, VALUE_BINS};
 use super::treat::{Treated, treat};
 use super::words::raw_words;
 use super::{
@@ -212,7 +212,12 @@ fn draft(table: &dyn Columns, settings: &EncodeSettings, parallel: bool) -> Resu
     // Trees would hardly ever try the few bits of categories beside so many of numbers.
     let is_mixed = draft.outcomes.iter().any(|outcome| matches!(outcome, Outcome::Categories { .. }));
     let takes_much = draft.encoder.bits.len().saturating_mul(table.rows()) > MANY_BITS;
-    if settings.max_bins == MAX_BINS && (is_mixed || takes_much) {
+    let is_few = match settings.max_bins {
+        MAX_BINS => is_mixed || takes_much,
+        VALUE_BINS => takes_much,
+        _ => false,
+    };
+    if is_few {
         return draft_with(table, settings, FEW_BINS, parallel);
     }
     Ok(draft)

@@ -15,6 +15,8 @@ const MOST: u32 = 65_535;
 /// Thresholds of a column of numbers where nobody says, and where rows are so many that these would take much memory.
 pub(super) const MAX_BINS: u32 = 255;
 pub(super) const FEW_BINS: u32 = 64;
+/// For values: as many whatever other columns there are, since they tell how much and not only which.
+pub(super) const VALUE_BINS: u32 = 256;
 
 /// How raw columns become bits: a plain struct with defaults, checked before use.
 ///
@@ -199,7 +201,13 @@ impl Default for EncodeSettings {
 impl EncodeSettings {
     /// The settings that suit learning values: as many thresholds of a column as tell values apart, not only classes.
     pub fn for_values() -> Self {
-        Self { max_bins: 255, ..Self::default() }
+        Self { max_bins: VALUE_BINS, ..Self::default() }
+    }
+
+    /// The same settings, with the thresholds of [`EncodeSettings::for_values`] where their number is left open.
+    pub(crate) fn learning_values(&self) -> Self {
+        let max_bins = if self.max_bins == MAX_BINS { VALUE_BINS } else { self.max_bins };
+        Self { max_bins, ..self.clone() }
     }
 
     /// The settings that keep every bit, constant and equal ones too: each pixel its `pixel_bits` most significant

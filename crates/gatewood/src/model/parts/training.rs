@@ -235,6 +235,9 @@ impl Run<'_> {
     fn train(&self, mut settings: TrainSettings, observer: &dyn Observer) -> Result<Trained> {
         let begun = Instant::now();
         let threads = settings.learn.threads();
+        if self.rows.labels[0].as_ref().is_some_and(|labels| labels.values().is_some()) {
+            settings.encode = settings.encode.learning_values();
+        }
         let (encoder, encoding) = self.fit_encoder(&settings.encode)?;
         let written_encoder = json(&encoder)?;
         // What a part made anew is told until its rows are bits.
