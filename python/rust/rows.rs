@@ -51,10 +51,13 @@ pub enum Few<'py> {
 }
 
 impl<'py> Few<'py> {
-    /// The rows of an array; nothing where it is another kind of array.
+    /// The rows of an array; nothing where it is another kind of array, or one whose numbers lie across words.
     pub fn read(array: &Bound<'py, PyAny>) -> Option<Self> {
         if let Ok(numbers) = array.cast::<PyArray2<f64>>() {
-            return numbers.try_readonly().ok().map(Self::Numbers);
+            let step = size_of::<f64>();
+            let is_aligned = numbers.data().is_aligned()
+                && numbers.strides().iter().all(|stride| stride.unsigned_abs().is_multiple_of(step));
+            return numbers.try_readonly().ok().filter(|_| is_aligned).map(Self::Numbers);
         }
         if let Ok(pixels) = array.cast::<PyArray2<u8>>() {
             return pixels.try_readonly().ok().map(Self::Pixels);

@@ -38,6 +38,27 @@ def test_arrays_of_any_type_give_one_model(grove, dtype):
     assert circuit(grove.fit(X.tolist(), y.tolist())) == expected
 
 
+def across_words(X: np.ndarray) -> np.ndarray:
+    """The same numbers, a byte beside where the machine reads them."""
+    room = np.zeros(X.nbytes + 1, np.uint8)
+    X, moved = np.ascontiguousarray(X), room[1:]
+    moved[:] = X.view(np.uint8).reshape(-1)
+    return moved.view(X.dtype).reshape(X.shape)
+
+
+def test_arrays_may_lie_anywhere(grove):
+    X = np.random.default_rng(0).random((200, 6))
+    y = (X[:, 0] + X[:, 3] > 1).astype(int)
+    expected = circuit(grove.fit(X, y))
+    assert not across_words(X).flags.aligned
+    assert circuit(grove.fit(across_words(X), y)) == expected
+    for rows in (1, 200):
+        assert (grove.predict(across_words(X[:rows])) == grove.predict(X[:rows])).all()
+    # An array without numbers says that it is aligned wherever it lies.
+    empty = _inputs.aligned(across_words(X)[:0])
+    assert empty.shape == (0, 6) and empty.ctypes.data % 8 == 0
+
+
 def test_sparse_matrices_give_the_model_of_dense_ones(grove):
     rng = np.random.default_rng(0)
     X = rng.integers(1, 100, (200, 6)) * (rng.random((200, 6)) < 0.3)

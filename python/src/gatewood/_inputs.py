@@ -106,7 +106,8 @@ def aligned(X: NDArray[Any]) -> NDArray[Any]:
     """An array whose numbers lie as the machine reads them: some that came over a network do not."""
     if not X.dtype.isnative and X.dtype.kind in "iuf":
         return X.astype(X.dtype.newbyteorder("="))
-    return X if X.flags.aligned else X.copy()
+    # An array without numbers counts as aligned wherever it is.
+    return X if X.flags.aligned and X.size else X.copy()
 
 
 def parts(X: Any, pixels: bool) -> list[Any]:
