@@ -67,7 +67,7 @@ fn library(log: &Log, compiler: &Compiler) -> Result<Vec<u8>> {
     command.args(["--release", "--package", "gatewood-wasm", "--lib"]).current_dir(root());
     command.args(["--config", "profile.release.package.gatewood.opt-level=3"]);
     for (name, value) in
-        [("OPT_LEVEL", "z"), ("LTO", "fat"), ("CODEGEN_UNITS", "1"), ("DEBUG", "false"), ("STRIP", "symbols")]
+        [("OPT_LEVEL", "z"), ("LTO", "off"), ("CODEGEN_UNITS", "1"), ("DEBUG", "false"), ("STRIP", "symbols")]
     {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }

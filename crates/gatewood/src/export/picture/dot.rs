@@ -40,7 +40,7 @@ pub(super) fn table(lut: &Lut<'_>) -> String {
         all if all == 1 << lut.arity() => "always one".into(),
         many => {
             let shown: Vec<String> = ones.iter().take(MOST_ADDRESSES).map(written).collect();
-            let more = if many > MOST_ADDRESSES { " …" } else { "" };
+            let more = if many > MOST_ADDRESSES { " ..." } else { "" };
             format!("one where {names} is {}{more}", shown.join(" "))
         }
     }
