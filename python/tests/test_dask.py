@@ -96,8 +96,13 @@ def test_values_and_delayed_partitions(client: Client, rows: Any) -> None:
     whole = parts(X, [500, 500])
     assert np.array_equal(model.predict(whole).compute(), plain.predict(X))
     assert model.score(whole, parts(y, [1000])) == plain.score(X, y)
-    with pytest.raises(ValueError, match="quantiles"):
-        DaskGatewoodRegressor(objective="quantile:0.1,0.9", client=client).fit(lazy, values)
+    settings = SETTINGS | {"objective": "quantile:0.1,0.9"}
+    ranges = DaskGatewoodRegressor(**settings, client=client).fit(lazy, values)
+    plain = GatewoodRegressor(**settings).fit(X, y)
+    assert ranges.model_ == plain.model_
+    for quantile in (0.1, 0.9):
+        said = ranges.predict(whole, quantile=quantile).compute()
+        assert np.array_equal(said, plain.predict(X, quantile=quantile))
 
 
 def test_early_stopping(client: Client, rows: Any) -> None:

@@ -14,6 +14,7 @@ mod learning;
 mod model_file;
 mod objective;
 mod parts;
+mod pattern_values;
 mod patterns;
 mod predictor;
 mod regression;

@@ -195,6 +195,24 @@ fn values_are_learned_the_same() {
     }
 }
 
+/// Quantiles are moved by rows that were held out: the parts learn again without them, or have others that judge.
+#[test]
+fn quantiles_are_learned_the_same() {
+    let (rows, scores) = table(1500, 8);
+    let (held, held_scores) = table(300, 9);
+    let [labels, held_labels] = [scores, held_scores].map(|scores| Labels::from_values(scores).unwrap());
+    let weights: Vec<f64> = (0..1500).map(|row| [0.5, 1.0, 3.0][row % 3]).collect();
+    let settings = r#"{"rounds": 8, "objective": "quantile:0.1,0.9", "seed": 3}"#;
+    for (weights, held, lost_after) in [
+        (None, None, 0),
+        (None, None, 43),
+        (Some(&weights[..]), None, 31),
+        (None, Some((&held, &held_labels)), 37),
+    ] {
+        assert_same(both((&rows, &labels), weights, held, (&CUTS, lost_after), settings));
+    }
+}
+
 #[test]
 fn images_and_their_spans_are_learned_the_same() {
     let mut stream = Stream::new(9, Purpose::Generate, 0);

@@ -2,7 +2,7 @@
 
 use gatewood::circuit::{Grove, Netlist, prove_equal};
 use gatewood::encode::{EncodeSettings, ImageShape, Labels, PixelCode, Table, Test};
-use gatewood::explain::pixel_worth;
+use gatewood::explain::{Explainer, Proof, Turning, contributions, pixel_worth};
 use gatewood::export::{Format, ModelOptions, netlist_of, pattern_picture, read, write_model};
 use gatewood::learn::Silent;
 use gatewood::model::{Circuit, Model, Predictor, Rows, TrainSettings, Training, train};
@@ -224,4 +224,44 @@ fn odd_settings_are_told() {
     assert!(refused(serde_json::json!({"patterns": 50, "pattern": {"literals": [5, 13]}}), true));
     assert!(refused(serde_json::json!({"patterns": 50, "pattern": {"radius": [5, 3]}}), true));
     assert!(refused(serde_json::json!({"patterns": 50, "pattern": {"margin": -1.0}}), true));
+}
+
+/// Reasons hold for all rows that meet them, and changes turn the class, where pixels are compared with each other too.
+#[test]
+fn images_with_patterns_are_explained() {
+    let rows = corners(600, 7);
+    for comparisons in [0.0, 1.0] {
+        let chosen = serde_json::json!({
+            "patterns": 40, "rounds": 6, "trees_per_round": 1, "augment": [],
+            "pattern": {"radius": [1, 3], "window": [3, 4], "literals": [2, 5], "comparisons": comparisons, "counts": 1},
+        });
+        let model = trained(&rows, chosen, None);
+        let compares = model.encoder().meanings().iter().any(|bit| matches!(bit.test, Test::Exceeds { .. }));
+        assert!(!grove(&model).patterns().is_empty() && compares == (comparisons == 1.0));
+        let explainer = Explainer::new(&model).unwrap();
+        let said = model.predict(&rows.0, 1).unwrap();
+        let mut shorter = 0;
+        for index in 0..6 {
+            let row = explainer.row(Rows::Raw(rows.0.view()), index).unwrap();
+            let class = explainer.class(&row);
+            assert_eq!(class, said.classes()[index] as usize);
+            let reason = explainer.reason(&row, Some(0.5));
+            shorter += usize::from(reason.columns().len() < SIDE * SIDE * 3 / 4);
+            let completions = explainer.completions(&reason, 500, index as u64).unwrap();
+            let kept = model.predict_bits(completions.view(), 1).unwrap();
+            assert!(kept.classes().iter().all(|&said| said as usize == class), "{comparisons} {index}");
+            if let Turning::By(found) = explainer.counterfactual(&row, &[], Some(0.5)) {
+                let changed = explainer.table(&[found.values()]).unwrap();
+                let after = model.predict(&changed, 1).unwrap().classes()[0] as usize;
+                assert!(after == found.class() && after != class, "{comparisons} {index}");
+            }
+        }
+        assert!(shorter > 3, "{shorter} of 6 reasons are short");
+        let proof =
+            explainer.prove(&explainer.property("never up when pixel_0 > 256").unwrap(), None).unwrap();
+        assert_eq!(proof, Proof::Proven);
+        let alone = rows.0.select_rows(&[0]).unwrap();
+        let refused = contributions(&model, Rows::Raw(alone.view()), Rows::Raw(alone.view()), 1);
+        assert!(refused.is_err_and(|error| error.is_too_large()));
+    }
 }

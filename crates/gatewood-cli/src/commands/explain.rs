@@ -70,8 +70,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROWS", conflicts_with_all = ["row", "sample"])]
     robustness: Option<usize>,
 
-    /// Only draw which pixels of the row, an image, speak for its class: how much the lead of the class falls when a pixel is
-    /// turned from dark to bright or back. Models with patterns too
+    /// Only draw which pixels of the row, an image, speak for its class or value: how much the lead of the class falls, or the
+    /// value moves, when a pixel is turned from dark to bright or back. Models with patterns too
     #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["sample", "robustness", "json"])]
     heat_map: Option<PathBuf>,
 
@@ -86,14 +86,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         bail!(Usage("--time-limit is a number of seconds".into()));
     }
     let (model, options) = args.model.load()?;
-    if model.circuit().says_values() && args.robustness.is_none() && args.sample.is_none() {
-        let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
-        return values::run(args, &model, &table, row_of(args, &table)?, &options);
-    }
     if let Some(path) = &args.heat_map {
         let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
         let image = table.select_rows(&[row_of(args, &table)?])?;
         return draw_heat_map(args, &model, &image, path);
+    }
+    if model.circuit().says_values() && args.robustness.is_none() && args.sample.is_none() {
+        let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
+        return values::run(args, &model, &table, row_of(args, &table)?, &options);
     }
     let explainer = Explainer::new(&model)?;
     if let Some(rows) = args.robustness {
@@ -112,8 +112,11 @@ fn draw_heat_map(args: &Args, model: &Model, image: &Table, path: &Path) -> Resu
         bail!(Usage("the columns are not named as those of images are, by line and column".into()));
     };
     let worth = pixel_worth(model, image, args.model.threads)?;
-    let class = model.predict(image, 1)?.classes()[0] as usize;
-    let class = &model.classes()[class];
+    let said = model.predict(image, 1)?;
+    let class = match said.values() {
+        Some(values) => format!("{} {}", model.label().unwrap_or("value"), values[0]),
+        None => model.classes()[said.classes()[0] as usize].clone(),
+    };
     let title = format!("Row {}: what speaks for {class}", args.row);
     let mut file = OutputFile::create(Some(path), [args.model.path()])?;
     file.write_all(heat_map(&title, &worth, width, height)?.as_bytes())?;

@@ -378,7 +378,7 @@ impl Nearest<'_, '_, '_> {
 mod tests {
     use super::*;
     use crate::bits::BitMatrix;
-    use crate::circuit::testing::{below, generator, random_span_grove};
+    use crate::circuit::testing::{below, generator, random_grove};
     use crate::encode::{Column, EncodeSettings, Encoder, Numbers, Table};
     use crate::model::{Circuit, Model, Rows};
 
@@ -441,7 +441,7 @@ mod tests {
     fn the_least_change_of_bits_is_found() {
         for seed in 0..15 {
             let classes = 2 + seed as usize % 3;
-            let grove = random_span_grove(seed, 8, classes, 10, 20);
+            let grove = random_grove(seed, 8, classes, 10, 20);
             let names = (0..classes).map(|class| format!("c{class}")).collect();
             let model = Model::new(Encoder::identity(8), Circuit::Grove(grove), names).unwrap();
             let mut rng = generator(seed);
@@ -465,7 +465,7 @@ mod tests {
             ])
             .unwrap();
             let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
-            let grove = random_span_grove(seed, encoder.bits(), 2, 12, 20);
+            let grove = random_grove(seed, encoder.bits(), 2, 12, 20);
             let names = vec!["no".to_owned(), "yes".to_owned()];
             let model = Model::new(encoder, Circuit::Grove(grove), names).unwrap();
             let few = table.select_rows(&[0, 1, 2]).unwrap();

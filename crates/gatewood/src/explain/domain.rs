@@ -1,6 +1,6 @@
 //! The rows that can exist: for each raw column, the ways in which its bits can be set together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cell::{Cell, Interval};
 use crate::encode::{DatePart, Encoder, Kind, Test, Value};
@@ -57,13 +57,23 @@ pub(super) struct Domain {
     pub(super) of_column: Vec<Vec<usize>>,
     /// Whether every combination of cells is a row that can exist. Dates may have some that are on no calendar.
     pub(super) exact: bool,
+    /// Bits that compare two pixels: the parts of both, and the margin. The cells of these parts are the bytes.
+    comparisons: HashMap<u32, (usize, usize, f64)>,
+    /// The parts whose cells are bytes.
+    bytes: HashSet<usize>,
 }
 
 impl Domain {
     pub(super) fn new(encoder: &Encoder) -> Self {
         let mut bits_of: Vec<Vec<u32>> = vec![Vec::new(); encoder.inputs().len()];
+        let mut is_compared = vec![false; encoder.inputs().len()];
         for (bit, meaning) in (0..).zip(encoder.meanings()) {
-            bits_of[meaning.column as usize].push(bit);
+            match meaning.test {
+                Test::Exceeds { .. } => {
+                    meaning.columns().for_each(|column| is_compared[column as usize] = true);
+                }
+                _ => bits_of[meaning.column as usize].push(bit),
+            }
         }
         let mut domain = Self {
             parts: Vec::new(),
@@ -71,10 +81,15 @@ impl Domain {
             gaps: Vec::new(),
             of_column: Vec::new(),
             exact: true,
+            comparisons: HashMap::new(),
+            bytes: HashSet::new(),
         };
         for (column, bits) in bits_of.into_iter().enumerate() {
             let first = domain.parts.len();
-            domain.add_column(encoder, column, bits);
+            match is_compared[column] {
+                true => domain.add_bytes(encoder, column, bits),
+                false => domain.add_column(encoder, column, bits),
+            }
             domain.of_column.push((first..domain.parts.len()).collect());
         }
         for (number, part) in domain.parts.iter().enumerate() {
@@ -82,7 +97,45 @@ impl Domain {
                 domain.of_bit[bit as usize] = (number, place);
             }
         }
+        for (bit, meaning) in (0..).zip(encoder.meanings()) {
+            if let Test::Exceeds { other, margin } = meaning.test {
+                let part = |column: u32| domain.of_column[column as usize][0];
+                domain.comparisons.insert(bit, (part(meaning.column), part(other), margin));
+            }
+        }
         domain
+    }
+
+    /// The parts of the two pixels that a bit compares, and the margin.
+    pub(super) fn comparison(&self, bit: u32) -> Option<(usize, usize, f64)> {
+        self.comparisons.get(&bit).copied()
+    }
+
+    /// The parts that a bit is of.
+    pub(super) fn parts_of(&self, bit: u32) -> impl Iterator<Item = usize> {
+        let (first, second) = match self.comparison(bit) {
+            Some((part, other, _)) => (part, Some(other)),
+            None => (self.of_bit[bit as usize].0, None),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// Whether the cells of a part are bytes, each with one of its own.
+    pub(super) fn is_bytes(&self, part: usize) -> bool {
+        self.bytes.contains(&part)
+    }
+
+    /// Adds a pixel that is compared with others: a cell for each byte.
+    fn add_bytes(&mut self, encoder: &Encoder, column: usize, bits: Vec<u32>) {
+        let cell = |byte: u8| {
+            let holds = |&bit: &u32| encoder.meanings()[bit as usize].test.holds(Value::Pixel(byte), &[]);
+            let mut cell = Cell::new(bits.iter().map(holds).collect());
+            cell.bytes.push(byte);
+            cell
+        };
+        let cells = (0..=255).map(cell).collect();
+        self.bytes.insert(self.parts.len());
+        self.parts.push(Part { column, bits, cells, date_part: None, ordered: true });
     }
 
     fn add_column(&mut self, encoder: &Encoder, column: usize, bits: Vec<u32>) {
@@ -221,8 +274,10 @@ impl Domain {
     }
 
     /// The value of a bit in a row of cells.
-    #[cfg(test)]
     pub(super) fn bit(&self, row: &[usize], bit: usize) -> bool {
+        if let Some((part, other, margin)) = self.comparison(bit as u32) {
+            return row[part] as f64 - row[other] as f64 > margin;
+        }
         let (part, place) = self.of_bit[bit];
         self.parts[part].cells[row[part]].key[place]
     }

@@ -8,7 +8,7 @@ use super::search::{Found, Limit, Search};
 use super::system::{Form, System};
 use super::words::{RawValue, values_of};
 use crate::circuit::{Grove, Target, Tree, VoteTree};
-use crate::encode::Encoder;
+use crate::encode::{Encoder, Kind, Test};
 use crate::model::{Circuit, Model, Rows};
 use crate::{Error, Result};
 
@@ -61,9 +61,9 @@ impl<'m> Explainer<'m> {
     /// Makes a model ready.
     ///
     /// # Errors
-    /// When a tree cannot be read as one that votes, the model reads patterns of images, or it says values.
+    /// When a tree cannot be read as one that votes, it compares numbers with others, or the model says values.
     pub fn new(model: &'m Model) -> Result<Self> {
-        super::refuse_patterns(model)?;
+        refuse_comparisons(model)?;
         if model.circuit().says_values() {
             return Err(Error::setting(
                 "a model that says values cannot be explained yet: it must say classes",
@@ -100,13 +100,16 @@ impl<'m> Explainer<'m> {
             Rows::Raw(table) => {
                 let table = table.select_rows(&[index])?;
                 let bits = self.encoder().transform_on(&table, 1)?;
-                let cells = self.domain.cells_of(self.encoder(), |bit| bits.get(0, bit))?;
-                Ok(ExplainedRow { cells, values: values_of(self.encoder(), table.view(), 0) })
+                let values = values_of(self.encoder(), table.view(), 0);
+                Ok(ExplainedRow { cells: self.cells_of(|bit| bits.get(0, bit), &values)?, values })
             }
             Rows::Bits(bits) => {
                 if bits.columns() != self.encoder().bits() {
                     let wanted = self.encoder().bits();
                     return Err(Error::data(format!("the row has {} bits, not {wanted}", bits.columns())));
+                }
+                if self.encoder().compares() {
+                    return Err(Error::data("the model compares pixels: the row must have pixels, not bits"));
                 }
                 let bit = |bit: usize| bits.column(bit)[index / 64] >> (index % 64) & 1 != 0;
                 let cells = self.domain.cells_of(self.encoder(), bit)?;
@@ -114,6 +117,17 @@ impl<'m> Explainer<'m> {
                 Ok(ExplainedRow { cells, values })
             }
         }
+    }
+
+    /// The cells of a row, given as a function from bit to value and as raw values.
+    pub(super) fn cells_of(&self, bit: impl Fn(usize) -> bool, values: &[RawValue]) -> Result<Vec<usize>> {
+        let mut cells = self.domain.cells_of(self.encoder(), bit)?;
+        for (part, cell) in cells.iter_mut().enumerate().filter(|(part, _)| self.domain.is_bytes(*part)) {
+            if let RawValue::Pixel(byte) = values[self.domain.parts[part].column] {
+                *cell = byte.into();
+            }
+        }
+        Ok(cells)
     }
 
     /// The margins of a row of cells.
@@ -138,6 +152,39 @@ impl<'m> Explainer<'m> {
     pub(super) fn everything(&self) -> Allowed {
         (0..self.system.parts).map(|part| (0..self.system.cells(part) as u32).collect()).collect()
     }
+}
+
+/// Refuses models whose encoder compares columns in a way that cells cannot have: numbers, or bits that trees read themselves.
+fn refuse_comparisons(model: &Model) -> Result<()> {
+    let encoder = model.encoder();
+    let Circuit::Grove(grove) = model.circuit() else { return Ok(()) };
+    let compares = |bit: u32| {
+        let meaning = encoder.meanings().get(bit as usize);
+        meaning.is_some_and(|meaning| matches!(meaning.test, Test::Exceeds { .. }))
+    };
+    let are_pixels = (0..encoder.bits() as u32).filter(|&bit| compares(bit)).all(|bit| {
+        let mut columns = encoder.meanings()[bit as usize].columns();
+        columns.all(|column| encoder.inputs()[column as usize].kind == Kind::Pixel)
+    });
+    if !are_pixels {
+        return Err(Error::data(
+            "reasons, changes and proofs are not worked out where numbers are compared with each other: train with patterns that \
+             compare none (\"comparisons\": 0), on pixels, or with --patterns 0",
+        ));
+    }
+    let leaves = grove.trees().iter().flat_map(|tree| tree.leaves());
+    let is_read = |&leaf: &u32| match (grove.pattern(leaf), grove.span(leaf)) {
+        (Some(_), _) => false,
+        (None, Some(span)) => span.columns().iter().any(|&bit| compares(bit)),
+        (None, None) => compares(leaf),
+    };
+    if leaves.copied().any(|leaf| is_read(&leaf)) {
+        return Err(Error::data(
+            "reasons, changes and proofs are not worked out where trees compare pixels themselves, as those of a model that was \
+             continued do: train it anew",
+        ));
+    }
+    Ok(())
 }
 
 /// The class that margins stand for.
@@ -221,14 +268,17 @@ impl<'e> Rivals<'e> {
         self.limit.is_over()
     }
 
-    /// How much a column can move a row towards any other class, itself alone.
-    pub(super) fn pull(&self, column: usize, row: &[usize]) -> i64 {
+    /// How much each column can move a row towards any other class, itself alone.
+    pub(super) fn pulls(&self, row: &[usize]) -> Vec<i64> {
         let system = &self.explainer.system;
-        let parts = &self.explainer.domain.of_column[column];
-        let of_search = |search: &Search| -> i64 {
-            parts.iter().map(|&part| search.most_gained(system, part, row)).sum()
-        };
-        self.searches.iter().map(of_search).max().unwrap_or(0)
+        let mut pulls = vec![0; self.explainer.domain.of_column.len()];
+        for search in &self.searches {
+            let gained = search.most_gained(system, row);
+            for (pull, parts) in pulls.iter_mut().zip(&self.explainer.domain.of_column) {
+                *pull = parts.iter().map(|&part| gained[part]).sum::<i64>().max(*pull);
+            }
+        }
+        pulls
     }
 
     /// Whether any class depends on a column.

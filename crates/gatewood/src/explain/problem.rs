@@ -46,7 +46,7 @@ impl Parts {
                 owner[*rule] = Some(variable);
             }
         }
-        // Rules of gates that no term reads do not matter.
+        // Rules of gates that no term reads do not matter. Patterns come before the gates that read them.
         let mut rules = Vec::new();
         for &rule in system.rules.iter().rev() {
             if owner[rule].is_none_or(|gate| reads[gate]) {
@@ -55,6 +55,7 @@ impl Parts {
             }
         }
         rules.reverse();
+        system.patterns.iter().for_each(|patterns| patterns.mark_read(&mut reads));
         Self { rules, reads }
     }
 
@@ -77,8 +78,8 @@ pub(super) struct Problem {
     /// What the tables handed over to each value of each variable.
     unary: Vec<Vec<f64>>,
     tables: Vec<Table>,
-    /// Variables from this one on are gates.
-    parts: usize,
+    /// Gates that can be made part of the tables: those that rules tie to what they read.
+    gates: Rc<[usize]>,
     /// Whether no row is in the box.
     empty: bool,
 }
@@ -90,7 +91,7 @@ impl Problem {
             constant: form.constant as f64 * VOTE,
             unary: Vec::new(),
             tables: Vec::new(),
-            parts: system.parts,
+            gates: parts.rules.iter().filter_map(|rule| rule.1).collect(),
             empty: false,
         };
         let mut tables = Vec::new();
@@ -147,6 +148,23 @@ impl Problem {
         }
     }
 
+    /// Keeps only one value of some variables, by its place; nothing for those that keep all.
+    pub(super) fn fix(&mut self, places: &[Option<usize>]) {
+        for (unary, place) in self.unary.iter_mut().zip(places) {
+            if let Some(place) = *place {
+                *unary = vec![unary[place]];
+            }
+        }
+        for mut table in std::mem::take(&mut self.tables) {
+            for variable in table.variables() {
+                if let Some(place) = places[variable] {
+                    table.restrict(variable, &[place]);
+                }
+            }
+            self.add(table);
+        }
+    }
+
     /// Makes gates that few tables read part of these, and adds small tables over the same variables up.
     pub(super) fn tidy(&mut self) {
         self.remove_gates();
@@ -166,7 +184,8 @@ impl Problem {
 
     fn remove_gates(&mut self) {
         let open = |unary: &[Vec<f64>], gate: usize| unary[gate].len() > 1;
-        if (self.parts..self.unary.len()).all(|gate| !open(&self.unary, gate)) {
+        let gates = Rc::clone(&self.gates);
+        if gates.iter().all(|&gate| !open(&self.unary, gate)) {
             return;
         }
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.unary.len()];
@@ -174,7 +193,7 @@ impl Problem {
         for (place, table) in tables.iter().flatten().enumerate() {
             table.reads.iter().for_each(|read| users[read.variable].push(place));
         }
-        for gate in (self.parts..self.unary.len()).rev() {
+        for &gate in gates.iter().rev() {
             let places: Vec<usize> =
                 users[gate].iter().copied().filter(|&place| tables[place].is_some()).collect();
             let Some((&first, rest)) = places.split_first().filter(|_| open(&self.unary, gate)) else {

@@ -85,7 +85,7 @@ impl Explainer<'_> {
                 let input = &encoder.inputs()[meaning.column as usize];
                 meaning.test.holds(row.values[meaning.column as usize].as_value(), &input.categories)
             };
-            let cells = self.domain.cells_of(encoder, bit);
+            let cells = self.cells_of(bit, &row.values);
             cells.is_ok_and(|cells| self.margins_of(&cells) == row.margins)
         })
     }

@@ -3,7 +3,7 @@
 use super::explainer::Explainer;
 use super::prove::{Proof, Witness};
 use super::words::RawValue;
-use crate::circuit::testing::{below, generator, random_span_grove};
+use crate::circuit::testing::{below, generator, random_grove};
 use crate::circuit::{Grove, Target, VoteTree};
 use crate::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
 use crate::model::{Circuit, Model};
@@ -86,7 +86,7 @@ fn proofs_agree_with_brute_force() {
     for seed in 0..16 {
         let classes = 2 + seed as usize % 2;
         let (encoder, _) = Encoder::fit(&table(seed), &EncodeSettings::default()).unwrap();
-        let grove = random_span_grove(seed, encoder.bits(), classes, 3 + seed as usize % 6, 12);
+        let grove = random_grove(seed, encoder.bits(), classes, 3 + seed as usize % 6, 12);
         let names: Vec<String> = (0..classes).map(|class| format!("c{class}")).collect();
         let model = Model::new(encoder, Circuit::Grove(grove), names).unwrap();
         let class = |row: &[RawValue]| said(&model, row).0;
@@ -150,7 +150,7 @@ fn proofs_agree_with_brute_force() {
 #[test]
 fn what_is_no_property_is_refused_with_a_reason() {
     let (encoder, _) = Encoder::fit(&table(1), &EncodeSettings::default()).unwrap();
-    let grove = random_span_grove(1, encoder.bits(), 3, 4, 9);
+    let grove = random_grove(1, encoder.bits(), 3, 4, 9);
     let model =
         Model::new(encoder, Circuit::Grove(grove), vec!["a".into(), ">50K".into(), "b c".into()]).unwrap();
     let explainer = Explainer::new(&model).unwrap();

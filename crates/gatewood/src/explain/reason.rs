@@ -81,12 +81,13 @@ impl Explainer<'_> {
         let mut allowed: Allowed = row.cells.iter().map(|&cell| vec![cell as u32]).collect();
         let everything = self.everything();
         let mut order = Vec::new();
+        let pulls = rivals.pulls(&row.cells);
         for column in 0..self.domain.of_column.len() {
             let parts = &self.domain.of_column[column];
             if freed.contains(&column) || !rivals.depends_on(column) {
                 parts.iter().for_each(|&part| allowed[part].clone_from(&everything[part]));
             } else {
-                order.push((rivals.pull(column, &row.cells), column));
+                order.push((pulls[column], column));
             }
         }
         order.sort_unstable();
@@ -191,7 +192,7 @@ impl Explainer<'_> {
 mod tests {
     use super::*;
     use crate::bits::BitMatrix;
-    use crate::circuit::testing::{below, generator, random_span_grove, random_tree};
+    use crate::circuit::testing::{below, generator, random_grove, random_tree};
     use crate::encode::{Column, EncodeSettings, Encoder, Numbers, Table, Texts};
     use crate::model::{Circuit, Model, Rows};
 
@@ -277,7 +278,7 @@ mod tests {
     fn reasons_of_groves_of_bits_are_sufficient_and_minimal() {
         for seed in 0..20 {
             let classes = 2 + seed as usize % 3;
-            let grove = random_span_grove(seed, 8, classes, 10, 20);
+            let grove = random_grove(seed, 8, classes, 10, 20);
             let model = Model::new(Encoder::identity(8), Circuit::Grove(grove), names(classes)).unwrap();
             check(&model, Rows::Bits(random_bits(seed, 6, 8).view()));
         }
@@ -313,7 +314,7 @@ mod tests {
             .unwrap();
             let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
             let classes = 2 + seed as usize % 2;
-            let grove = random_span_grove(seed, encoder.bits(), classes, 8, 20);
+            let grove = random_grove(seed, encoder.bits(), classes, 8, 20);
             let model = Model::new(encoder, Circuit::Grove(grove), names(classes)).unwrap();
             let few = table.select_rows(&[0, 1, 2, 3, 4]).unwrap();
             check(&model, Rows::Raw(few.view()));

@@ -26,9 +26,8 @@ impl Explainer<'_> {
                     rows.push(row);
                 }
             }
-            for (words, &(part, place)) in bits.columns_mut().zip(&self.domain.of_bit) {
-                let cells = &self.domain.parts[part].cells;
-                let bit = |row: &Vec<usize>| u64::from(cells[row[part]].key[place]);
+            for (column, words) in bits.columns_mut().enumerate() {
+                let bit = |row: &Vec<usize>| u64::from(self.domain.bit(row, column));
                 words[block] = rows.iter().rev().fold(0, |word, row| word << 1 | bit(row));
             }
         }

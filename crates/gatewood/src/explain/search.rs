@@ -10,6 +10,7 @@ use super::problem::{Allowed, Parts, Problem, VOTE};
 use super::sat::Clauses;
 use super::system::{Form, System};
 use super::table::Scratch;
+use super::walk::{Links, Walk};
 
 /// Sweeps at the root, and at each branch.
 const ROOT_SWEEPS: usize = 40;
@@ -71,21 +72,13 @@ pub(super) struct Search {
     forms: Vec<Form>,
     /// What each form needs.
     needs: Vec<Parts>,
-    /// For each part, the terms of each form that change with it, and the gates.
-    touched: Vec<Touched>,
+    /// What reads each variable.
+    links: Links,
     /// For each variable, a number for each cell: the same where no form tells cells from each other.
     classes: Vec<Vec<u32>>,
     /// The same question as clauses, once it was asked for; none where they would be too many.
     #[cfg(feature = "prove")]
     clauses: Option<Option<Box<Clauses>>>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Touched {
-    /// By form: the places of its terms.
-    terms: Vec<(usize, usize)>,
-    /// Gates, in the order they are computed.
-    gates: Vec<usize>,
 }
 
 /// A box of rows that is still to be looked at: part of another one.
@@ -112,34 +105,7 @@ enum Verdict {
 impl Search {
     pub(super) fn new(system: &System, forms: Vec<Form>) -> Self {
         let needs: Vec<Parts> = forms.iter().map(|form| Parts::new(system, form)).collect();
-        // The parts that each variable depends on.
-        let mut parts_of: Vec<Vec<usize>> = (0..system.parts).map(|part| vec![part]).collect();
-        let mut touched = vec![Touched::default(); system.parts];
-        for gate in system.parts..system.variables() {
-            let reads = system.rule_of[gate].map(|rule| &system.shapes[rule].reads);
-            let mut parts: Vec<usize> = reads
-                .into_iter()
-                .flatten()
-                .filter(|read| read.variable != gate)
-                .flat_map(|read| parts_of[read.variable].clone())
-                .collect();
-            parts.sort_unstable();
-            parts.dedup();
-            parts.iter().for_each(|&part| touched[part].gates.push(gate));
-            parts_of.push(parts);
-        }
-        for (number, form) in forms.iter().enumerate() {
-            for (place, term) in form.terms.iter().enumerate() {
-                let mut parts: Vec<usize> = system.shapes[term.shape]
-                    .reads
-                    .iter()
-                    .flat_map(|read| parts_of[read.variable].iter().copied())
-                    .collect();
-                parts.sort_unstable();
-                parts.dedup();
-                parts.into_iter().for_each(|part| touched[part].terms.push((number, place)));
-            }
-        }
+        let links = Links::new(system, &forms);
         let mut classes: Vec<Vec<u32>> =
             (0..system.variables()).map(|variable| vec![0; system.cells(variable)]).collect();
         for shape in forms.iter().zip(&needs).flat_map(|(form, needs)| needs.shapes(form)) {
@@ -147,10 +113,13 @@ impl Search {
                 refine(&mut classes[read.variable], &read.state);
             }
         }
+        for (variable, classes) in classes.iter_mut().enumerate().take(system.parts) {
+            system.patterns.iter().for_each(|patterns| patterns.tell_apart(system.keys(), variable, classes));
+        }
         Self {
             forms,
             needs,
-            touched,
+            links,
             classes,
             #[cfg(feature = "prove")]
             clauses: None,
@@ -159,16 +128,23 @@ impl Search {
 
     /// Whether a form depends on a part at all.
     pub(super) fn depends_on(&self, part: usize) -> bool {
-        !self.touched[part].terms.is_empty()
+        self.needs.iter().any(|needs| needs.reads[part])
     }
 
-    /// The most that a form can gain when one part changes, from a row on.
-    pub(super) fn most_gained(&self, system: &System, part: usize, row: &[usize]) -> i64 {
-        let cells: Vec<u32> = (0..system.cells(part) as u32).collect();
-        let (mut row, mut changes) = (row.to_vec(), Vec::new());
-        system.complete(&mut row);
-        self.changes(system, part, &cells, &mut row, &mut changes);
-        changes.into_iter().max().unwrap_or(0)
+    /// The most that a form can gain when each part changes, itself alone, from a row on.
+    pub(super) fn most_gained(&self, system: &System, row: &[usize]) -> Vec<i64> {
+        let (mut walk, mut changes) = (self.walk(system, row), Vec::new());
+        (0..system.parts)
+            .map(|part| {
+                let cells: Vec<u32> = (0..system.cells(part) as u32).collect();
+                walk.changes(part, &cells, &mut changes);
+                changes.iter().copied().max().unwrap_or(0)
+            })
+            .collect()
+    }
+
+    fn walk<'a>(&'a self, system: &'a System, row: &[usize]) -> Walk<'a> {
+        Walk::new(system, &self.forms, &self.links, row)
     }
 
     /// Looks for a row among those allowed, starting from a row that need not be allowed.
@@ -184,9 +160,10 @@ impl Search {
         let start: Vec<usize> = (0..system.parts)
             .map(|part| if values[part].contains(&own(part)) { own(part) } else { values[part][0] } as usize)
             .collect();
-        if let Some(row) = self.climb(system, &values, start) {
+        if let Some(row) = self.climb(system, &values, &start) {
             return Found::Row(row);
         }
+        system.narrow(&mut values);
         let problem = |(form, needs): (&Form, &Parts)| Problem::new(system, form, needs, &mut values);
         let problems = self.forms.iter().zip(&self.needs).map(problem).collect();
         let mut open = vec![Open { whole: Rc::new(Looked { values, problems }), narrowed: None }];
@@ -207,7 +184,7 @@ impl Search {
                 return Found::Unknown;
             }
             let sweeps = if next.narrowed.is_none() { ROOT_SWEEPS } else { BRANCH_SWEEPS };
-            let mut looked = next.take();
+            let mut looked = next.take(system);
             looked_at += 1;
             match self.examine(system, &mut looked, sweeps, limit, &mut scratch) {
                 Verdict::Closed => {}
@@ -244,6 +221,10 @@ impl Search {
     /// The same question for the SAT solver, which keeps what it learns.
     #[cfg(feature = "prove")]
     pub(super) fn by_clauses(&mut self, system: &System, allowed: &Allowed, limit: Limit) -> Found {
+        // Of patterns there are no clauses.
+        if !system.patterns.is_empty() {
+            return Found::Unknown;
+        }
         let values = self.values(system, allowed, &[]);
         let clauses = self.clauses.get_or_insert_with(|| {
             Clauses::new(system, &self.forms, &self.needs, &self.classes).map(Box::new)
@@ -287,8 +268,9 @@ impl Search {
             }
         }
         let row = self.decode(system, looked);
-        let cells = (0..system.parts).map(|part| looked.values[part][row[part]] as usize).collect();
-        self.climb(system, &looked.values, cells).map_or(Verdict::Open(row), Verdict::Row)
+        let cells: Vec<usize> =
+            (0..system.parts).map(|part| looked.values[part][row[part]] as usize).collect();
+        self.climb(system, &looked.values, &cells).map_or(Verdict::Open(row), Verdict::Row)
     }
 
     /// The place of the value of each variable that the bounds like best.
@@ -313,116 +295,35 @@ impl Search {
     }
 
     /// Goes uphill, one part after the other, until all forms are above zero or nothing helps.
-    fn climb(&self, system: &System, allowed: &Allowed, mut row: Vec<usize>) -> Option<Vec<usize>> {
-        row.truncate(system.parts);
-        system.complete(&mut row);
-        let mut values: Vec<i64> = self.forms.iter().map(|form| system.value(form, &row)).collect();
+    fn climb(&self, system: &System, allowed: &Allowed, row: &[usize]) -> Option<Vec<usize>> {
+        let mut walk = self.walk(system, row);
         let lack = |values: &[i64]| values.iter().map(|value| (value - 1).min(0)).sum::<i64>();
-        let open: Vec<usize> = (0..system.parts)
-            .filter(|&part| allowed[part].len() > 1 && !self.touched[part].terms.is_empty())
-            .collect();
+        let open: Vec<usize> =
+            (0..system.parts).filter(|&part| allowed[part].len() > 1 && self.depends_on(part)).collect();
         let mut changes = Vec::new();
         // Parts since the last that helped.
         let (mut next, mut idle) = (0, 0);
-        while lack(&values) < 0 {
+        while lack(&walk.values) < 0 {
             if idle >= open.len() {
                 return None;
             }
             let part = open[next];
             (next, idle) = ((next + 1) % open.len(), idle + 1);
-            self.changes(system, part, &allowed[part], &mut row, &mut changes);
-            let mut best = (lack(&values), None);
-            for (&cell, change) in allowed[part].iter().zip(changes.chunks(values.len())) {
+            walk.changes(part, &allowed[part], &mut changes);
+            let mut best = (lack(&walk.values), None);
+            for (&cell, change) in allowed[part].iter().zip(changes.chunks(self.forms.len())) {
                 let lacks: i64 =
-                    values.iter().zip(change).map(|(value, change)| (value + change - 1).min(0)).sum();
-                if lacks > best.0 && self.may(system, part, cell as usize, &mut row) {
-                    best = (lacks, Some((cell as usize, change)));
+                    walk.values.iter().zip(change).map(|(value, change)| (value + change - 1).min(0)).sum();
+                if lacks > best.0 && walk.may(part, cell as usize) {
+                    best = (lacks, Some(cell as usize));
                 }
             }
-            if let (_, Some((cell, change))) = best {
-                values.iter_mut().zip(change).for_each(|(value, change)| *value += change);
-                self.set(system, part, cell, &mut row);
+            if let (_, Some(cell)) = best {
+                walk.set(part, cell);
                 idle = 0;
             }
         }
-        system.keeps_rules(&row).then_some(row)
-    }
-
-    /// Whether a row keeps the rules when a part takes another value.
-    fn may(&self, system: &System, part: usize, cell: usize, row: &mut [usize]) -> bool {
-        if system.rules.is_empty() {
-            return true;
-        }
-        let own = row[part];
-        self.set(system, part, cell, row);
-        let may = system.keeps_rules(row);
-        self.set(system, part, own, row);
-        may
-    }
-
-    /// How each form changes when a part takes each of some values: a number a form, value by value.
-    fn changes(
-        &self,
-        system: &System,
-        part: usize,
-        cells: &[u32],
-        row: &mut [usize],
-        changes: &mut Vec<i64>,
-    ) {
-        let forms = self.forms.len();
-        changes.clear();
-        changes.resize(cells.len() * forms, 0);
-        if !self.touched[part].gates.is_empty() {
-            let own = row[part];
-            let before = self.part_of(system, part, row);
-            for (&cell, change) in cells.iter().zip(changes.chunks_mut(forms)) {
-                self.set(system, part, cell as usize, row);
-                let after = self.part_of(system, part, row);
-                change.iter_mut().zip(after.iter().zip(&before)).for_each(|(to, (a, b))| *to = a - b);
-            }
-            self.set(system, part, own, row);
-            return;
-        }
-        let mut of_state = Vec::new();
-        for &(form, place) in &self.touched[part].terms {
-            let term = &self.forms[form].terms[place];
-            let shape = &system.shapes[term.shape];
-            let (mut offset, mut own) = (0, &shape.reads[0]);
-            for read in &shape.reads {
-                if read.variable == part {
-                    own = read;
-                } else {
-                    offset += read.stride * usize::from(read.state[row[read.variable]]);
-                }
-            }
-            let vote = |state: usize| term.votes[usize::from(shape.addresses[offset + own.stride * state])];
-            let before = vote(usize::from(own.state[row[part]]));
-            of_state.clear();
-            of_state.extend((0..own.states).map(|state| vote(state) - before));
-            for (&cell, change) in cells.iter().zip(changes.chunks_mut(forms)) {
-                change[form] += of_state[usize::from(own.state[cell as usize])];
-            }
-        }
-    }
-
-    fn set(&self, system: &System, part: usize, cell: usize, row: &mut [usize]) {
-        row[part] = cell;
-        for &gate in &self.touched[part].gates {
-            if let Some(rule) = system.rule_of[gate] {
-                row[gate] = 0;
-                row[gate] = usize::from(system.shapes[rule].address(row) != 0);
-            }
-        }
-    }
-
-    /// What the terms that change with a part add to each form.
-    fn part_of(&self, system: &System, part: usize, row: &[usize]) -> Vec<i64> {
-        let mut sums = vec![0; self.forms.len()];
-        for &(form, place) in &self.touched[part].terms {
-            let term = &self.forms[form].terms[place];
-            sums[form] += term.votes[system.shapes[term.shape].address(row)];
-        }
-        sums
+        system.keeps_rules(&walk.row).then_some(walk.row)
     }
 
     /// The part on whose value the tables are least agreed.
@@ -442,6 +343,7 @@ impl Search {
                 open().for_each(|read| gaps[read.variable] += share);
             }
         }
+        system.patterns.iter().for_each(|patterns| patterns.blame(system.keys(), &looked.values, &mut gaps));
         let matters = |part: usize| self.needs.iter().any(|needs| needs.reads[part]);
         let open = (0..system.parts).filter(|&part| looked.values[part].len() > 1 && matters(part));
         open.max_by(|&a, &b| gaps[a].total_cmp(&gaps[b]).then(b.cmp(&a)))
@@ -449,13 +351,24 @@ impl Search {
 }
 
 impl Open {
-    fn take(self) -> Looked {
+    fn take(self, system: &System) -> Looked {
         let mut looked = Rc::unwrap_or_clone(self.whole);
         if let Some((variable, kept)) = self.narrowed {
             let values = &mut looked.values[variable];
             *values = kept.iter().map(|&place| values[place]).collect();
+            let mut narrow = looked.values.clone();
+            system.narrow(&mut narrow);
+            // The columns of patterns that are known now.
+            let known = |(now, before): (&Vec<u32>, &Vec<u32>)| {
+                before.iter().position(|value| now.len() < before.len() && now[0] == *value)
+            };
+            let known: Vec<Option<usize>> = narrow.iter().zip(&looked.values).map(known).collect();
+            looked.values = narrow;
             for problem in &mut looked.problems {
                 problem.restrict(variable, &kept);
+                if known.iter().any(Option::is_some) {
+                    problem.fix(&known);
+                }
                 problem.tidy();
             }
         }
@@ -464,7 +377,7 @@ impl Open {
 }
 
 /// Gives cells that have the same number so far different ones where their states differ.
-fn refine(classes: &mut [u32], states: &[u8]) {
+pub(super) fn refine(classes: &mut [u32], states: &[u8]) {
     let mut known: Vec<(u32, u8)> = Vec::new();
     for (class, &state) in classes.iter_mut().zip(states) {
         let pair = (*class, state);

@@ -1,12 +1,15 @@
 //! A grove as sums of small tables over variables that each take one of a few values.
 //!
 //! The variables are the parts of raw columns, whose values are their cells. Where a tree reads too many of them for one
-//! table, its gates become variables too, tied to what they read by tables of what is forbidden.
+//! table, its gates become variables too, tied to what they read by tables of what is forbidden. So do the columns of
+//! patterns, which [`PatternGates`] ties to what they read.
 
 use std::collections::HashMap;
 
 use super::domain::Domain;
 use super::flat::Flat;
+use super::patterns::{PatternGates, Source};
+use super::problem::Allowed;
 use crate::circuit::{Grove, Target};
 
 /// Entries of the largest table that is made of a whole tree.
@@ -100,10 +103,16 @@ pub(super) struct System {
     pub(super) shapes: Vec<Shape>,
     /// Shapes whose address must be zero. That of a gate's variable comes after those of the variables it reads.
     pub(super) rules: Vec<usize>,
-    /// The rule that says a variable's value, for gates.
+    /// Those of the rules that are of no gate.
+    row_rules: Vec<usize>,
+    /// The rule that says a variable's value, for gates; columns of patterns have none.
     pub(super) rule_of: Vec<Option<usize>>,
     /// Variables that are parts of columns, copies included.
     pub(super) parts: usize,
+    /// The patterns, over the parts and over their copies.
+    pub(super) patterns: Vec<PatternGates>,
+    /// Where those over parts and over copies are, once they are there.
+    pattern_places: [Option<usize>; 2],
     copies: HashMap<usize, usize>,
     gates: HashMap<(u32, bool), usize>,
     trees: HashMap<(usize, bool), usize>,
@@ -123,7 +132,10 @@ impl System {
             keys,
             shapes: Vec::new(),
             rules: Vec::new(),
+            row_rules: Vec::new(),
             parts,
+            patterns: Vec::new(),
+            pattern_places: [None; 2],
             copies,
             gates: HashMap::new(),
             trees: HashMap::new(),
@@ -168,6 +180,7 @@ impl System {
             });
             if !known {
                 self.rules.push(rule);
+                self.row_rules.push(rule);
             }
         }
     }
@@ -178,8 +191,7 @@ impl System {
             grove.bias().iter().map(|&bias| Form { constant: bias.into(), terms: Vec::new() }).collect();
         for (index, tree) in grove.trees().iter().enumerate() {
             let flat = Flat::new(grove, tree);
-            let copied = copy
-                && flat.inputs().iter().any(|&bit| self.copies.contains_key(&domain.of_bit[bit as usize].0));
+            let copied = copy && flat.inputs().iter().any(|&column| self.reads_copy(grove, domain, column));
             let shape = match self.trees.get(&(index, copied)) {
                 Some(&shape) => shape,
                 None => {
@@ -208,17 +220,55 @@ impl System {
         Lead { variable: if copied { self.copy_of(part) } else { part }, place }
     }
 
+    /// Whether a bit, or a column of a pattern, is one of a part that has a copy.
+    fn reads_copy(&self, grove: &Grove, domain: &Domain, column: u32) -> bool {
+        let of_bit = |bit: u32| domain.parts_of(bit).any(|part| self.copies.contains_key(&part));
+        match grove.pattern(column) {
+            None => of_bit(column),
+            Some((pattern, _)) => grove.patterns().inputs_of(pattern).into_iter().any(of_bit),
+        }
+    }
+
+    /// The variable of a column of a pattern.
+    fn pattern_lead(&mut self, grove: &Grove, domain: &Domain, column: u32, copied: bool) -> Lead {
+        let copied = copied && self.reads_copy(grove, domain, column);
+        let place = self.pattern_places[usize::from(copied)].unwrap_or_else(|| {
+            let variable = |part: usize| if copied { self.copy_of(part) } else { part };
+            let source = |bit: u32| match domain.comparison(bit) {
+                Some((part, other, margin)) => {
+                    Source::Exceeds { variable: variable(part), other: variable(other), margin }
+                }
+                None => {
+                    let (part, place) = domain.of_bit[bit as usize];
+                    Source::Key { variable: variable(part), place }
+                }
+            };
+            let gates = PatternGates::new(grove.patterns(), source, self.parts, self.keys.len());
+            self.keys.extend(gates.variables().map(|_| vec![vec![false], vec![true]]));
+            self.rule_of.resize(self.keys.len(), None);
+            self.patterns.push(gates);
+            self.pattern_places[usize::from(copied)] = Some(self.patterns.len() - 1);
+            self.patterns.len() - 1
+        });
+        let first = grove.inputs() + grove.spans().len();
+        Lead { variable: self.patterns[place].first + column as usize - first, place: 0 }
+    }
+
     /// A tree as one table of its parts' cells, or else of the gates that trees share, or else of its own gates.
     fn add_tree(&mut self, grove: &Grove, flat: &Flat<'_>, domain: &Domain, copied: bool) -> usize {
-        let leads: Vec<Lead> = flat.inputs().iter().map(|&bit| self.lead(domain, bit, copied)).collect();
-        if flat.inputs().len() <= 128 && self.entries(&leads) <= TABLE_ENTRIES {
-            return self.flat_shape(flat, &leads);
+        let has_patterns = flat.inputs().iter().any(|&column| grove.pattern(column).is_some());
+        if !has_patterns && flat.inputs().len() <= 128 {
+            let leads: Vec<Lead> = flat.inputs().iter().map(|&bit| self.lead(domain, bit, copied)).collect();
+            if self.entries(&leads) <= TABLE_ENTRIES {
+                return self.flat_shape(flat, &leads);
+            }
         }
         let narrow = Flat::over_columns(flat.tree());
         let leads: Vec<Lead> = narrow
             .inputs()
             .iter()
             .map(|&column| match grove.span(column) {
+                None if grove.pattern(column).is_some() => self.pattern_lead(grove, domain, column, copied),
                 None => self.lead(domain, column, copied),
                 Some(span) => {
                     let reads: Vec<Lead> =
@@ -331,6 +381,7 @@ impl System {
     /// Sets the values of gates from those of the parts.
     pub(super) fn complete(&self, row: &mut Vec<usize>) {
         row.resize(self.variables(), 0);
+        self.patterns.iter().for_each(|patterns| patterns.complete(&self.keys, row));
         for variable in self.parts..self.variables() {
             if let Some(rule) = self.rule_of[variable] {
                 row[variable] = 0;
@@ -347,6 +398,16 @@ impl System {
 
     /// Whether a row whose gates are set keeps all rules.
     pub(super) fn keeps_rules(&self, row: &[usize]) -> bool {
-        self.rules.iter().all(|&rule| self.shapes[rule].address(row) == 0)
+        self.row_rules.iter().all(|&rule| self.shapes[rule].address(row) == 0)
+    }
+
+    /// What the columns of patterns can be in a box of rows.
+    pub(super) fn narrow(&self, values: &mut Allowed) {
+        self.patterns.iter().for_each(|patterns| patterns.narrow(&self.keys, values));
+    }
+
+    /// The keys of each variable's cells.
+    pub(super) fn keys(&self) -> &[Vec<Vec<bool>>] {
+        &self.keys
     }
 }

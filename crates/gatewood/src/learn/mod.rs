@@ -30,6 +30,7 @@ pub use grove::{
 };
 pub(crate) use grove::{
     FEW_GATES, PartsTask, Prepared, RowsInParts, fit_grove_in_parts, is_telling, judging_rows,
+    margins_in_parts,
 };
 pub use patterns::{PatternKind, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};

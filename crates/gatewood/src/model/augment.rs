@@ -40,11 +40,6 @@ impl Augmented {
                 "images can be moved and mirrored, and the rows are not known to be any",
             ));
         };
-        if train.labels.values().is_some() {
-            return Err(Error::setting(
-                "images are moved and mirrored for classes, and the target is a value",
-            ));
-        }
         let sources = sources(image, ways);
         let copies = if train.rows.len() < MANY_ROWS { sources.len() } else { 1 };
         // Where the pixels of a copy of a row come from.
@@ -91,7 +86,10 @@ impl Augmented {
     }
 
     fn with(train: &LabelledRows<'_>, rows: Owned, copies: usize) -> Result<Self> {
-        let labels = Labels::new(train.labels.classes().to_vec(), train.labels.codes().repeat(copies + 1))?;
+        let labels = match train.labels.values() {
+            Some(values) => Labels::from_values(values.repeat(copies + 1))?,
+            None => Labels::new(train.labels.classes().to_vec(), train.labels.codes().repeat(copies + 1))?,
+        };
         let weights = train.weights.map(|weights| weights.repeat(copies + 1));
         Ok(Self { rows, labels, weights })
     }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::{LabelledRows, Rows};
 use crate::circuit::Grove;
 use crate::encode::{Augment, Encoder, ImageShape, Kind, Value};
+use crate::learn::objective::MakeObjective;
 use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, PatternColumns};
-use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, fit_grove, judging_rows};
+use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, judging_rows};
 use crate::platform::Instant;
 use crate::{Error, Result};
 
@@ -20,33 +21,41 @@ const FEWEST_ROWS: usize = 200;
 const LOOKED_AT: usize = 128;
 const LIKE: f64 = 0.1;
 
+/// What a grove is learned for, and how, once the task is what it will be.
+#[derive(Clone, Copy)]
+pub(super) struct Learning<'a> {
+    pub(super) make: MakeObjective<'a>,
+    pub(super) fit: &'a dyn Fn(&GroveTask<'_>, &GroveSettings) -> Result<GroveFit>,
+}
+
 /// Learns a grove, over patterns of images where there is an image to learn them of: then with the encoder that has the bits which they read.
 /// `rows` are those of the task and its validation rows before they were encoded.
 ///
 /// # Errors
-/// As [`fit_grove`], and when memory runs out.
+/// As [`fit_grove_for`](crate::learn::fit_grove_for), and when memory runs out.
 pub(super) fn fit_with_patterns(
     encoder: &Encoder,
     image: Option<ImageShape>,
     rows: (Rows<'_>, Option<Rows<'_>>),
+    learning: Learning<'_>,
     task: GroveTask<'_>,
     settings: &GroveSettings,
     observer: &dyn Observer,
 ) -> Result<(Encoder, GroveFit)> {
     let Some(image) = image else {
-        return Ok((encoder.clone(), fit_grove(&task, settings, observer)?));
+        return Ok((encoder.clone(), (learning.fit)(&task, settings)?));
     };
     let begun = Instant::now();
     let is_binary = encoder.is_binary();
     let profile = ImageProfile { rows: task.profile.rows, all_rows: rows.0.len(), image, is_binary };
     let plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
     let threads = settings.threads;
-    let held_out = judging_rows(&task, &settings.resolve(&task.profile)?);
+    let held_out = judging_rows(&task, &*(learning.make)(1.0), &settings.resolve(&task.profile)?);
     let part = settings.time_limit.map(|limit| limit.min(1e6) * PART_OF_TIME);
     let lesson = Lesson {
         bits: task.train.bits,
         targets: task.train.targets,
-        classes: task.classes,
+        make: learning.make,
         held_out: held_out.as_deref(),
         until: part.and_then(|part| begun.checked_add(Duration::from_secs_f64(part))),
         observer,
@@ -69,7 +78,7 @@ pub(super) fn fit_with_patterns(
     wide.device = task.device;
     let mut left = settings.clone();
     left.time_limit = settings.time_limit.map(|limit| (limit - begun.elapsed().as_secs_f64()).max(1e-3));
-    let mut fit = fit_grove(&wide, &left, observer)?;
+    let mut fit = (learning.fit)(&wide, &left)?;
     fit.plan.time_limit = settings.time_limit;
     fit.plan.patterns = plan.count;
     let (encoder, grove) = patterns.finish(encoder, &fit.grove)?;
@@ -89,11 +98,7 @@ pub(super) fn wanted(
     start: Option<&Grove>,
 ) -> Result<Option<ImageShape>> {
     let has_old = start.is_some_and(|start| !start.patterns().is_empty());
-    let is_value = train.labels.values().is_some();
     match (image, settings.patterns) {
-        (_, Some(1..)) if is_value => {
-            Err(Error::setting("patterns are for classes, and the target is a value"))
-        }
         (None, Some(1..)) => {
             Err(Error::setting("patterns are of images, and the rows are not known to be any"))
         }
@@ -102,7 +107,7 @@ pub(super) fn wanted(
         }
         (Some(image), None) if start.is_none() => {
             let is_small = settings.spans == Some(0) || settings.max_gates.is_some();
-            let suits = !is_value && !is_small && train.rows.len() >= FEWEST_ROWS;
+            let suits = !is_small && train.rows.len() >= FEWEST_ROWS;
             Ok(Some(image)
                 .filter(|image| suits && is_image(train.rows, image) && has_shapes(train.rows, image)))
         }

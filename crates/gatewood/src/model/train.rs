@@ -10,17 +10,17 @@ use serde::Serialize;
 use super::augment::Augmented;
 use super::coverage::covering;
 use super::digest::digest;
-use super::patterns::{augmentation, fit_with_patterns, wanted};
+use super::patterns::{Learning, augmentation, fit_with_patterns, wanted};
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
 use crate::encode::{ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::device::Device;
-use crate::learn::objective::{TargetScale, ValueLoss, ValueScale};
+use crate::learn::objective::{TargetScale, ValueLoss, ValueScale, for_classes};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
-    fit_grove_for, fit_tree, image_spans,
+    fit_grove, fit_grove_for, fit_tree, image_spans,
 };
 use crate::{Error, Result};
 
@@ -215,22 +215,25 @@ pub(super) fn learn(
             task.start = start;
             task.device = training.device;
             task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
-            let fit = match scale {
-                None => {
-                    let held = training.validation.map(|held| held.rows);
-                    let (whole, mut fit) =
-                        fit_with_patterns(&encoder, pictured, (rows, held), task, grove, observer)?;
-                    fit.plan.augment = ways;
-                    encoder = whole;
-                    fit
-                }
-                Some(scale) => {
-                    let loss = grove.objective.unwrap_or_default();
-                    let make = |unit| loss.objective(scale, unit);
-                    let fit = fit_grove_for(&make, &task, grove, observer)?;
-                    covering(loss, &make, &task, grove, fit, observer)?
+            let classes = task.classes;
+            let loss = grove.objective.unwrap_or_default();
+            let make = |unit| match scale {
+                None => for_classes(classes, unit),
+                Some(scale) => loss.objective(scale, unit),
+            };
+            let fit = |task: &GroveTask<'_>, settings: &GroveSettings| match scale {
+                None => fit_grove(task, settings, observer),
+                Some(_) => {
+                    let fit = fit_grove_for(&make, task, settings, observer)?;
+                    covering(loss, &make, task, settings, fit, observer)
                 }
             };
+            let learning = Learning { make: &make, fit: &fit };
+            let pictures = (rows, training.validation.map(|held| held.rows));
+            let (whole, mut fit) =
+                fit_with_patterns(&encoder, pictured, pictures, learning, task, grove, observer)?;
+            fit.plan.augment = ways;
+            encoder = whole;
             report = Some(GroveReport {
                 plan: fit.plan,
                 curve: fit.curve,

@@ -1,9 +1,10 @@
 //! Why a row has its value: what each column adds to it.
 
-use super::{Args, contributions_for};
+use super::{Args, contributions_for, too_large};
 use crate::terminal::print;
 use anyhow::Result;
 use gatewood::encode::Table;
+use gatewood::explain::pixel_moves;
 use gatewood::model::Model;
 use gatewood_data::LoadOptions;
 use serde_json::json;
@@ -24,8 +25,14 @@ pub(super) fn run(
     let value = model.predict(&one, 1)?.values().unwrap_or_default()[0];
     let (background, most) = (args.background.as_deref(), args.background_rows);
     let whole = if background.is_some() { &one } else { table };
-    let added = contributions_for(model, &one, whole, background, most, options, args.model.threads)?;
     let label = model.label().unwrap_or("value");
+    let added = match contributions_for(model, &one, whole, background, most, options, args.model.threads) {
+        Ok(added) => added,
+        Err(error) => {
+            too_large(error)?;
+            return moves(args, model, &one, index, (label, value));
+        }
+    };
     if args.json {
         let found = added.to_json(model, 0, 0);
         return print(&format!(
@@ -62,6 +69,31 @@ pub(super) fn run(
         text += &format!("  … and {} more\n", columns.len() - SHOWN);
     }
     text += &format!("  together {:.4}\n", mean + values.iter().sum::<f64>());
+    print(&text)
+}
+
+/// Says how far single pixels move the value, where a model reads too many of them for contributions.
+fn moves(args: &Args, model: &Model, one: &Table, index: usize, (label, value): (&str, f64)) -> Result<()> {
+    let moves = pixel_moves(model, one, args.model.threads)?;
+    if args.json {
+        let moved: serde_json::Map<String, serde_json::Value> =
+            moves.iter().enumerate().map(|(at, &moved)| (one.name(at).into_owned(), json!(moved))).collect();
+        return print(&format!(
+            "{}\n",
+            json!({"row": index + 1, "label": label, "value": value, "contributions": null, "pixel_moves": moved})
+        ));
+    }
+    let mut order: Vec<usize> = (0..moves.len()).collect();
+    order.sort_by(|&a, &b| moves[b].abs().total_cmp(&moves[a].abs()));
+    let largest = order.first().map_or(1.0, |&at| moves[at].abs()).max(1e-300);
+    let mut text =
+        format!("row {}: {label} {value}\n\nhow far {label} moves when one pixel is turned\n", index + 1);
+    for &at in order.iter().take(SHOWN) {
+        let name = format!("{} = {}", one.name(at), shown(&one.value(0, at)));
+        let bar = if moves[at] < 0.0 { "░" } else { "█" };
+        let bar = bar.repeat((moves[at].abs() / largest * WIDTH).round() as usize);
+        text += &format!("  {name:<24} {:+10.4}  {bar}\n", moves[at]);
+    }
     print(&text)
 }
 

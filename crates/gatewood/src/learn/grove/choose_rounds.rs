@@ -13,7 +13,7 @@ use super::time_limit::Clock;
 use crate::Result;
 use crate::learn::Tracker;
 use crate::learn::engine::Engine;
-use crate::learn::objective::{Objective, for_classes};
+use crate::learn::objective::Objective;
 use crate::platform::parallel;
 use crate::pool::each_awake;
 use crate::random::{Purpose, Stream};
@@ -221,13 +221,17 @@ fn split_rows(
 
 /// The rows that are held out for good, which nothing may be learned from beforehand either. Where a fold judges, patterns
 /// are learned from all rows: without a fifth of them, they are worse by more than the fold is misled.
-pub(crate) fn judging_rows(task: &GroveTask<'_>, plan: &GrovePlan) -> Option<Vec<bool>> {
+pub(crate) fn judging_rows(
+    task: &GroveTask<'_>,
+    objective: &dyn Objective,
+    plan: &GrovePlan,
+) -> Option<Vec<bool>> {
     let is_fit = task.validation.is_some() || task.start.is_some();
     if is_fit || plan.cv_folds > 0 || plan.validation_fraction == 0.0 {
         return None;
     }
-    let (objective, count) = (for_classes(task.classes, 1.0), parts_of(plan.validation_fraction));
-    Some(held_out(&split_rows(task.train.targets, task.originals(), &*objective, plan.seed, count), 0))
+    let count = parts_of(plan.validation_fraction);
+    Some(held_out(&split_rows(task.train.targets, task.originals(), objective, plan.seed, count), 0))
 }
 
 /// Which rows are held out when one part is.

@@ -1,14 +1,15 @@
 //! Learning a grove from rows that live in parts elsewhere.
 
+use super::features::trees_among;
 use super::fit::GroveFit;
 use super::round::words_seen;
 use super::settings::GroveSettings;
 use super::task::{Fit, check_targets, plan_of, row_weights};
 use super::time_limit::Clock;
 use crate::bits::kernels::Kernels;
-use crate::circuit::Span;
-use crate::learn::engine::ColumnOrder;
+use crate::circuit::{Grove, Span};
 use crate::learn::engine::remote::{Link, Parts, RemoteEngine};
+use crate::learn::engine::{ColumnOrder, Engine, Start};
 use crate::learn::objective::MakeObjective;
 use crate::learn::{Observer, Profile};
 use crate::pool::in_pool;
@@ -24,6 +25,7 @@ pub(crate) struct RowsInParts<'a> {
 }
 
 /// What a grove is learned from where rows are in parts, besides the settings.
+#[derive(Clone)]
 pub(crate) struct PartsTask<'a> {
     pub(crate) parts: &'a dyn Parts,
     /// What a part that knows nothing is told, so that it has its bits and is ready to learn.
@@ -36,6 +38,8 @@ pub(crate) struct PartsTask<'a> {
     /// What trees may read besides the bits: none is the same for all rows.
     pub(crate) spans: Vec<Span>,
     pub(crate) kernels: Kernels,
+    /// Whether parts that are ready have rows of other weights.
+    pub(crate) reweighs: bool,
 }
 
 /// What parts need to know of a fit before it begins.
@@ -60,6 +64,52 @@ pub(crate) fn fit_grove_in_parts(
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
     let clock = Clock::new(settings.time_limit);
+    let plan = plan_of(settings, &task.profile, task.validation.is_some())?;
+    by_engines(make, task, settings, |order, train, held| {
+        let fit = Fit {
+            make,
+            settings,
+            profile: &task.profile,
+            start: None,
+            originals: task.train.targets.len(),
+            inputs: task.bits,
+            kernels: task.kernels,
+            plan,
+            order,
+            spans: &task.spans,
+            clock,
+            observer,
+        };
+        fit.run(train, held)
+    })
+}
+
+/// The margins of all rows by a grove, a list a margin: of the rows that were learned from, or of those that judge.
+///
+/// # Errors
+/// When a part is unavailable.
+pub(crate) fn margins_in_parts(
+    make: MakeObjective<'_>,
+    task: &PartsTask<'_>,
+    settings: &GroveSettings,
+    grove: &Grove,
+    of_judges: bool,
+) -> Result<Vec<Vec<i32>>> {
+    let (objective, trees) = (make(grove.unit()), trees_among(grove, &task.spans)?);
+    let start = Start { objective: &objective, bias: grove.bias(), trees: &trees, held_out: None };
+    by_engines(make, task, settings, |_, train, held| {
+        let engine = held.filter(|_| of_judges).unwrap_or(train);
+        engine.margins(&engine.begin(&start)?)
+    })
+}
+
+/// Does something with the engines of the rows that are learned from, and of those that judge.
+fn by_engines<T: Send>(
+    make: MakeObjective<'_>,
+    task: &PartsTask<'_>,
+    settings: &GroveSettings,
+    work: impl FnOnce(&ColumnOrder, &RemoteEngine<'_>, Option<&RemoteEngine<'_>>) -> Result<T> + Send,
+) -> Result<T> {
     let objective = make(1.0);
     for (rows, name) in std::iter::once((&task.train, "training"))
         .chain(task.validation.iter().map(|rows| (rows, "validation")))
@@ -83,6 +133,9 @@ pub(crate) fn fit_grove_in_parts(
         Prepared { seed: plan.seed, words: words_seen(&plan), spans: &task.spans, weights: &weights };
     // Parts are told when they say that they do not know.
     let link = Link::new(task.parts, |part| (task.prepare)(part, &prepared));
+    if task.reweighs {
+        link.tell(task.train.sizes)?;
+    }
     let engine = |role: u8, rows: &RowsInParts<'_>, weights: &[u32]| {
         RemoteEngine::new(
             &link,
@@ -95,21 +148,5 @@ pub(crate) fn fit_grove_in_parts(
     };
     let train = engine(0, &task.train, &weights);
     let held = task.validation.as_ref().map(|rows| engine(1, rows, &[]));
-    in_pool(settings.threads, || {
-        let fit = Fit {
-            make,
-            settings,
-            profile: &task.profile,
-            start: None,
-            originals: task.train.targets.len(),
-            inputs: task.bits,
-            kernels: task.kernels,
-            plan,
-            order: &order,
-            spans: &task.spans,
-            clock,
-            observer,
-        };
-        fit.run(&train, held.as_ref())
-    })
+    in_pool(settings.threads, || work(&order, &train, held.as_ref()))
 }

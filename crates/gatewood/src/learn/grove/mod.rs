@@ -31,7 +31,7 @@ pub(crate) use choose_rounds::{PARTS, judging_rows};
 pub use eval_metric::EvalMetric;
 pub(crate) use features::is_telling;
 pub use fit::{CurvePoint, GroveFit};
-pub(crate) use in_parts::{PartsTask, Prepared, RowsInParts, fit_grove_in_parts};
+pub(crate) use in_parts::{PartsTask, Prepared, RowsInParts, fit_grove_in_parts, margins_in_parts};
 pub(crate) use leaf_step::LeafStep;
 pub(crate) use settings::FEW_GATES;
 pub use settings::{GrovePlan, GroveSettings};

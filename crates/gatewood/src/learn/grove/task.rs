@@ -85,7 +85,7 @@ impl<'a> GroveTask<'a> {
     }
 
     /// Rows before copies were made of them: those that the profile is of, where all are a multiple of them.
-    pub(super) fn originals(&self) -> usize {
+    pub(crate) fn originals(&self) -> usize {
         let rows = self.train.targets.len();
         if self.profile.rows > 0 && rows.is_multiple_of(self.profile.rows) { self.profile.rows } else { rows }
     }

@@ -14,7 +14,7 @@ use crate::circuit::{Pattern, PatternRun, Planes, Target, VoteTree, Wide};
 use crate::learn::engine::{self, CpuEngine, Direction, Engine, Picks, SamplingPower, Start, Summand};
 use crate::learn::gate::LogTable;
 use crate::learn::grove::LeafStep;
-use crate::learn::objective::for_classes;
+use crate::learn::objective::MakeObjective;
 use crate::learn::{Observer, Tracker};
 use crate::platform::Instant;
 use crate::platform::parallel::*;
@@ -25,7 +25,8 @@ use crate::random::{Purpose, Stream};
 pub(crate) struct Lesson<'a> {
     pub(crate) bits: BitView<'a>,
     pub(crate) targets: &'a [u32],
-    pub(crate) classes: usize,
+    /// The objective of the grove, for votes of any worth.
+    pub(crate) make: MakeObjective<'a>,
     /// Rows that patterns must not be learned from.
     pub(crate) held_out: Option<&'a [bool]>,
     /// When learning patterns must end.
@@ -33,8 +34,9 @@ pub(crate) struct Lesson<'a> {
     pub(crate) observer: &'a dyn Observer,
 }
 
-/// Bits of a vote.
+/// Bits of a vote: for classes, and for values, which want finer ones.
 const VOTE_BITS: u32 = 8;
+const VALUE_VOTE_BITS: u32 = 12;
 
 /// Where the streams of learned patterns begin.
 const LEARNED: u64 = 1 << 40;
@@ -104,9 +106,11 @@ impl Climb<'_> {
     pub(super) fn patterns(&self, lesson: &Lesson<'_>, count: usize) -> Result<(Vec<Pattern>, Vec<u32>)> {
         let wide = Wide { bits: lesson.bits, spans: &[] };
         let engine = CpuEngine::new(wide, lesson.targets, Vec::new(), self.kernels);
-        let unit = LeafStep::unit(for_classes(lesson.classes, 1.0).max_step(), RATE, VOTE_BITS);
-        let objective = for_classes(lesson.classes, unit);
-        let step = LeafStep::new(RATE, VOTE_BITS, unit, 1.0);
+        let objective = (lesson.make)(1.0);
+        let vote_bits = if objective.classifies() { VOTE_BITS } else { VALUE_VOTE_BITS };
+        let unit = objective.unit(LeafStep::unit(objective.max_step(), RATE, vote_bits));
+        let objective = (lesson.make)(unit);
+        let step = LeafStep::new(RATE, vote_bits, unit, objective.reg_lambda(1.0));
         let bias = objective.bias(&engine.totals(&*objective)?)?;
         let start = Start { objective: &objective, bias: &bias, trees: &[], held_out: lesson.held_out };
         let mut state = engine.begin(&start)?;

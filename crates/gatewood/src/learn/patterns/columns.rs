@@ -273,14 +273,9 @@ impl PatternColumns {
             leaf => inputs + self.places[leaf - inputs - spans] as usize,
         };
         let trees = renumbered(start.trees(), |leaf| place(leaf) as u32)?;
-        Grove::with_spans(
-            inputs + self.columns(),
-            start.spans().to_vec(),
-            start.classes(),
-            start.bias().to_vec(),
-            start.unit(),
-            trees,
-        )
+        let spans = (start.spans().to_vec(), PatternLayer::default());
+        let (output, bias) = (start.output(), start.bias().to_vec());
+        Grove::with_output(inputs + self.columns(), spans, output, bias, start.unit(), trees)
     }
 
     /// The encoder and the grove of trees that were learned over the bits and the columns of all patterns: with those
@@ -322,9 +317,8 @@ impl PatternColumns {
             column => whole + (column - inputs - all) as u32,
         };
         let trees = renumbered(flat.trees(), place)?;
-        let (spans, bias) = (flat.spans().to_vec(), flat.bias().to_vec());
-        let grove =
-            Grove::with_features(encoder.bits(), spans, layer, flat.classes(), bias, flat.unit(), trees)?;
+        let (features, bias) = ((flat.spans().to_vec(), layer), flat.bias().to_vec());
+        let grove = Grove::with_output(encoder.bits(), features, flat.output(), bias, flat.unit(), trees)?;
         Ok((encoder, grove))
     }
 

@@ -169,14 +169,14 @@ impl Part {
         Ok(())
     }
 
-    /// Makes rows ready for rounds. Those that are ready for this fit stay as they are.
+    /// Makes rows ready for rounds. Those that are ready stay as they are, but for what they count for.
     fn prepare(&mut self, role: usize, message: &mut Reader<'_>) -> Result<()> {
-        if matches!(self.held[role], Held::Ready(_)) {
-            return Ok(());
-        }
         let (seed, words) = (message.number()?, message.size()?);
         let spans = read_spans(message)?;
         let (targets, weights) = (message.numbers32()?, message.numbers32()?);
+        if let Held::Ready(rows) = &mut self.held[role] {
+            return rows.reweigh(weights);
+        }
         let bits = match std::mem::replace(&mut self.held[role], Held::Nothing) {
             Held::Bits(bits) => bits,
             other => {

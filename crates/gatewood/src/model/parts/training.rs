@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::super::coverage::{Coverage, JudgedRows};
 use super::super::digest::written;
 use super::super::permutation::ImportanceSample;
 use super::super::split::{EARLY_STOPPING_SHARE, holdout};
@@ -12,10 +13,12 @@ use crate::bits::BitMatrix;
 use crate::bits::kernels::{Kernels, check_simd};
 use crate::circuit::Span;
 use crate::encode::{EncodeReport, EncodeSettings, Encoder, Labels, Merged, Shape};
-use crate::learn::objective::{TargetScale, ValueLoss, for_classes};
+use crate::learn::objective::{TargetScale, for_classes};
 use crate::learn::remote::Link;
 use crate::learn::remote::wire::{Reader, Writer};
-use crate::learn::{GroveSettings, Observer, Parts, PartsTask, Prepared, RowsInParts, fit_grove_in_parts};
+use crate::learn::{
+    GroveSettings, Observer, Parts, PartsTask, Prepared, RowsInParts, fit_grove_in_parts, margins_in_parts,
+};
 use crate::platform::Instant;
 use crate::{Error, Result};
 
@@ -54,7 +57,7 @@ pub fn train_parts(
         return Err(Error::setting("a tree is learned in one place: use a grove"));
     };
     let is_open = grove.patterns.is_none() && grove.spans != Some(0) && grove.max_gates.is_none();
-    let has_images = settings.encode.image.is_some() && training.labels.values().is_none();
+    let has_images = settings.encode.image.is_some();
     if grove.patterns.is_some_and(|count| count > 0) || has_images && is_open {
         return Err(Error::setting("patterns of images are learned in one place only: set patterns to 0"));
     }
@@ -263,11 +266,6 @@ impl Run<'_> {
         let scale = match labels.values() {
             Some(values) => {
                 let loss = *grove.objective.get_or_insert_default();
-                if matches!(loss, ValueLoss::Quantile(_)) {
-                    return Err(Error::setting(
-                        "quantiles are unavailable where rows are on several machines: learn another objective",
-                    ));
-                }
                 Some(scale_of(loss, values, grove.target == Some(TargetScale::Log), None)?)
             }
             None => None,
@@ -310,6 +308,7 @@ impl Run<'_> {
             profile,
             spans,
             kernels: Kernels::best(),
+            reweighs: false,
         };
         let fit = self.fit(&task, scale, grove, observer)?;
         let report = GroveReport {
@@ -364,7 +363,26 @@ impl Run<'_> {
             return fit_grove_in_parts(&|unit| for_classes(classes, unit), task, grove, observer);
         };
         let loss = grove.objective.unwrap_or_default();
-        fit_grove_in_parts(&|unit| loss.objective(scale, unit), task, grove, observer)
+        let make = |unit: f64| loss.objective(scale, unit);
+        let fit = fit_grove_in_parts(&make, task, grove, observer)?;
+        let coverage = Coverage {
+            loss,
+            train: JudgedRows::new(task.train.targets, task.train.weights),
+            validation: task.validation.map(|rows| JudgedRows::new(rows.targets, rows.weights)),
+            is_new: true,
+            settings: grove,
+            refit: &|weights, settings| {
+                let train = RowsInParts { weights: Some(weights), ..task.train };
+                let other = PartsTask { train, reweighs: true, ..task.clone() };
+                let fit = fit_grove_in_parts(&make, &other, settings, observer)?;
+                // The parts know the weights now.
+                let other = PartsTask { reweighs: false, ..other };
+                let margins = margins_in_parts(&make, &other, settings, &fit.grove, false)?;
+                Ok((fit.grove, margins))
+            },
+            judge: &|grove_fit| margins_in_parts(&make, task, grove, grove_fit, true),
+        };
+        coverage.of(fit)
     }
 
     /// Those of some spans that are not the same for all rows.

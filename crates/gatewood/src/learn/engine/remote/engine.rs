@@ -37,6 +37,12 @@ impl<'a> Link<'a> {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Tells the parts that have rows all that one made anew is told.
+    pub(crate) fn tell(&self, sizes: &[usize]) -> Result<()> {
+        let message = |(part, &rows): (usize, &usize)| (rows > 0).then(|| sequence(&(self.setup)(part)));
+        self.ask(sizes.iter().enumerate().map(message).collect(), &|_| None).map(|_| ())
+    }
+
     /// Asks parts; those that do not know what a message is about are told all before it again, which ends with `before`.
     pub(crate) fn ask(
         &self,

@@ -92,6 +92,18 @@ impl PartRows {
         self.states.clear();
     }
 
+    /// Lets rows count for something else, and forgets all fits where they did not before.
+    pub(crate) fn reweigh(&mut self, weights: Vec<u32>) -> Result<()> {
+        if !weights.is_empty() && weights.len() != self.bits.rows() {
+            return Err(Error::data("a message does not fit the rows of its part"));
+        }
+        if weights != self.weights {
+            self.weights = weights;
+            self.states.clear();
+        }
+        Ok(())
+    }
+
     /// The rows as bits.
     pub(crate) fn bits(&self) -> &BitMatrix {
         &self.bits
