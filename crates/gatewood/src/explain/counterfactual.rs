@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::explainer::{ExplainedRow, Explainer, Rivals};
 use super::problem::Allowed;
+use super::reason::MANY_COLUMNS;
 use super::search::{Found, Limit};
 use super::words::{RawValue, describe, raw_values};
 use crate::{Error, Result};
@@ -120,6 +121,8 @@ impl Explainer<'_> {
         let limit = seconds.map_or(Limit::NONE, Limit::after);
         let class = self.class(row);
         let mut rivals = Rivals::new(self, class, limit);
+        // Some change first, so that there is one when the time is over.
+        let some = self.some_change(row, fixed, class, &mut rivals);
         let least = self.least_sets(row, fixed, usize::MAX, &mut rivals, limit);
         if least.impossible {
             return Turning::Impossible;
@@ -131,7 +134,7 @@ impl Explainer<'_> {
         }
         let fewest = best.is_some();
         if best.is_none() {
-            best = self.some_change(row, fixed, class, &mut rivals);
+            best = some;
         }
         let Some((distance, cells)) = best else { return Turning::Unknown };
         Turning::By(Box::new(self.counterfactual_of(row, cells, distance, fewest, nearest)))
@@ -188,6 +191,24 @@ impl Explainer<'_> {
     ) -> LeastSets {
         let mut found = LeastSets { sets: Vec::new(), complete: true, ruled_out: 0, impossible: false };
         let mut reasons: Vec<Vec<usize>> = Vec::new();
+        // Where columns are many, single ones are tried at once.
+        let is_simple =
+            self.domain.gaps.is_empty() && self.domain.of_column.iter().all(|parts| parts.len() < 2);
+        let mut ruled_out = 0;
+        if is_simple && self.domain.of_column.len() > MANY_COLUMNS && !self.encoder().compares() {
+            let turned = rivals.turned_by_one(&row.cells);
+            found.sets = turned
+                .into_iter()
+                .filter(|column| !fixed.contains(column))
+                .map(|column| vec![column])
+                .collect();
+            if !found.sets.is_empty() {
+                found.complete = found.sets.len() <= MOST_SETS;
+                found.sets.truncate(MOST_SETS);
+                return found;
+            }
+            ruled_out = 1;
+        }
         let mut level: BTreeSet<Vec<usize>> = BTreeSet::from([Vec::new()]);
         for size in 0.. {
             let mut next: BTreeSet<Vec<usize>> = BTreeSet::new();
@@ -211,7 +232,7 @@ impl Explainer<'_> {
                                 continue;
                             }
                             Found::None => {
-                                let (reason, _, _) = self.shrink(row, rivals, set);
+                                let (reason, _, _) = self.shrink(row, rivals, set, false);
                                 rivals.look_at(usize::MAX);
                                 reasons.push(reason.clone());
                                 reason
@@ -230,9 +251,10 @@ impl Explainer<'_> {
             }
             if !decided {
                 found.complete = false;
+                found.ruled_out = found.ruled_out.max(ruled_out);
                 break;
             }
-            found.ruled_out = size;
+            found.ruled_out = size.max(ruled_out);
             if next.is_empty() {
                 found.impossible = true;
                 break;
@@ -275,9 +297,22 @@ impl Explainer<'_> {
     ) -> Option<(f64, Vec<usize>)> {
         let free: Vec<usize> =
             (0..self.domain.of_column.len()).filter(|column| !fixed.contains(column)).collect();
-        let Found::Row(mut cells) = rivals.find(&self.around(row, &free), &row.cells) else { return None };
+        let around = self.around(row, &free);
+        let mut cells = match rivals.steepest(&around, &row.cells) {
+            Some(cells) => cells,
+            None => match rivals.find(&around, &row.cells) {
+                Found::Row(cells) => cells,
+                Found::None | Found::Unknown => return None,
+            },
+        };
         cells.truncate(self.system.parts);
+        let differs = |cells: &[usize], column: usize| {
+            self.domain.of_column[column].iter().any(|&part| cells[part] != row.cells[part])
+        };
         for &column in &free {
+            if !differs(&cells, column) {
+                continue;
+            }
             let mut back = cells.clone();
             self.domain.of_column[column].iter().for_each(|&part| back[part] = row.cells[part]);
             if self.class_of(&back) != class && self.domain.keeps_gaps(&back) {

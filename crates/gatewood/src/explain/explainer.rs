@@ -258,6 +258,24 @@ impl<'e> Rivals<'e> {
         if unknown { Found::Unknown } else { Found::None }
     }
 
+    /// A row of another class among those allowed, by changes of which each helps most.
+    pub(super) fn steepest(&self, allowed: &Allowed, near: &[usize]) -> Option<Vec<usize>> {
+        let system = &self.explainer.system;
+        let found = |search: &Search| search.steepest(system, allowed, near, self.limit);
+        let changed = |row: &Vec<usize>| row.iter().zip(near).filter(|(a, b)| a != b).count();
+        self.searches.iter().filter_map(found).min_by_key(changed)
+    }
+
+    /// Which columns, each changed alone, turn a row.
+    pub(super) fn turned_by_one(&self, row: &[usize]) -> Vec<usize> {
+        let turned: Vec<Vec<bool>> =
+            self.searches.iter().map(|search| search.turned_by_one(&self.explainer.system, row)).collect();
+        let of_column = &self.explainer.domain.of_column;
+        let turns =
+            |column: &usize| of_column[*column].iter().any(|&part| turned.iter().any(|turned| turned[part]));
+        (0..of_column.len()).filter(turns).collect()
+    }
+
     /// Looks at so many boxes of rows at the most for each class of each question from now on.
     pub(super) fn look_at(&mut self, boxes: usize) {
         self.limit = self.limit.with_boxes(boxes);

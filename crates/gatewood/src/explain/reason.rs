@@ -11,6 +11,8 @@ pub const EXPLAIN_SECONDS: f64 = 10.0;
 /// Boxes of rows that may be looked at for a column before the others are tried, and how many times more each time.
 const FIRST_BOXES: usize = 64;
 const MORE_BOXES: usize = 8;
+/// Columns that are many: then one box at first, so that all columns have their turn.
+pub(super) const MANY_COLUMNS: usize = 100;
 /// Boxes that may be looked at for a range: it is widened where that is easy to prove.
 const WIDEN_BOXES: usize = 2;
 
@@ -55,7 +57,7 @@ impl Explainer<'_> {
         let limit = seconds.map_or(Limit::NONE, Limit::after);
         let class = self.class(row);
         let mut rivals = Rivals::new(self, class, limit);
-        let (kept, mut allowed, minimal) = self.shrink(row, &mut rivals, &[]);
+        let (kept, mut allowed, minimal) = self.shrink(row, &mut rivals, &[], true);
         rivals.look_at(WIDEN_BOXES);
         for &column in &kept {
             self.widen(column, row, &mut rivals, &mut allowed);
@@ -71,12 +73,14 @@ impl Explainer<'_> {
     }
 
     /// A subset-minimal set of columns that fix the class of a row while those of `freed` may change: the columns, the
-    /// rows they leave, and whether it is proven that none can be left out. The class must be fixed by all others.
+    /// rows they leave, and whether it is proven that none can be left out. The class must be fixed by all others. Where many
+    /// columns are to be looked at only once, unless it is to be `thorough`, more of them may be left.
     pub(super) fn shrink(
         &self,
         row: &ExplainedRow,
         rivals: &mut Rivals<'_>,
         freed: &[usize],
+        thorough: bool,
     ) -> (Vec<usize>, Allowed, bool) {
         let mut allowed: Allowed = row.cells.iter().map(|&cell| vec![cell as u32]).collect();
         let everything = self.everything();
@@ -93,7 +97,8 @@ impl Explainer<'_> {
         order.sort_unstable();
         let mut waiting: Vec<usize> = order.into_iter().map(|(_, column)| column).collect();
         let mut kept = Vec::new();
-        let mut boxes = FIRST_BOXES;
+        let is_wide = waiting.len() > MANY_COLUMNS;
+        let mut boxes = if is_wide { 1 } else { FIRST_BOXES };
         // What is hard to prove waits: once more columns are free, a row of another class may be easier to find.
         while !waiting.is_empty() && !rivals.is_over() {
             rivals.look_at(boxes);
@@ -123,6 +128,9 @@ impl Explainer<'_> {
                 }
             }
             waiting = undecided;
+            if is_wide && !thorough {
+                break;
+            }
         }
         let minimal = waiting.is_empty();
         kept.extend(waiting);

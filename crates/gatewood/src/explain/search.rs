@@ -137,10 +137,55 @@ impl Search {
         (0..system.parts)
             .map(|part| {
                 let cells: Vec<u32> = (0..system.cells(part) as u32).collect();
-                walk.changes(part, &cells, &mut changes);
+                walk.changes(part, &cells, false, &mut changes);
                 changes.iter().copied().max().unwrap_or(0)
             })
             .collect()
+    }
+
+    /// Which parts, each changed alone, make all forms be above zero, from a row on.
+    pub(super) fn turned_by_one(&self, system: &System, row: &[usize]) -> Vec<bool> {
+        let (mut walk, mut changes) = (self.walk(system, row), Vec::new());
+        (0..system.parts)
+            .map(|part| {
+                let cells: Vec<u32> = (0..system.cells(part) as u32).collect();
+                walk.changes(part, &cells, true, &mut changes);
+                let turns =
+                    |change: &[i64]| walk.values.iter().zip(change).all(|(value, change)| value + change > 0);
+                changes.chunks(self.forms.len()).any(turns)
+            })
+            .collect()
+    }
+
+    /// Changes one part after the other, that first which helps most, until all forms are above zero or nothing helps.
+    pub(super) fn steepest(
+        &self,
+        system: &System,
+        allowed: &Allowed,
+        row: &[usize],
+        limit: Limit,
+    ) -> Option<Vec<usize>> {
+        let mut walk = self.walk(system, row);
+        let lack = |values: &[i64], change: &[i64]| -> i64 {
+            values.iter().zip(change).map(|(value, change)| (value + change - 1).min(0)).sum()
+        };
+        let none = vec![0; self.forms.len()];
+        let mut changes = Vec::new();
+        while lack(&walk.values, &none) < 0 {
+            let mut best = (lack(&walk.values, &none), None);
+            for part in (0..system.parts).filter(|&part| allowed[part].len() > 1 && self.depends_on(part)) {
+                walk.changes(part, &allowed[part], false, &mut changes);
+                for (&cell, change) in allowed[part].iter().zip(changes.chunks(self.forms.len())) {
+                    let lacks = lack(&walk.values, change);
+                    if lacks > best.0 && walk.may(part, cell as usize) {
+                        best = (lacks, Some((part, cell as usize)));
+                    }
+                }
+            }
+            let (part, cell) = best.1.filter(|_| !limit.is_over())?;
+            walk.set(part, cell);
+        }
+        system.keeps_rules(&walk.row).then_some(walk.row)
     }
 
     fn walk<'a>(&'a self, system: &'a System, row: &[usize]) -> Walk<'a> {
@@ -309,7 +354,7 @@ impl Search {
             }
             let part = open[next];
             (next, idle) = ((next + 1) % open.len(), idle + 1);
-            walk.changes(part, &allowed[part], &mut changes);
+            walk.changes(part, &allowed[part], false, &mut changes);
             let mut best = (lack(&walk.values), None);
             for (&cell, change) in allowed[part].iter().zip(changes.chunks(self.forms.len())) {
                 let lacks: i64 =

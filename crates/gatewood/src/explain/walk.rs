@@ -116,8 +116,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How each form changes when a part takes each of some values: a number a form, value by value.
-    pub(super) fn changes(&mut self, part: usize, cells: &[u32], changes: &mut Vec<i64>) {
+    /// How each form changes when a part takes each of some values: a number a form, value by value. Of many values that cannot
+    /// be looked up, only some are tried, unless it is to be `exact`; the others change nothing then.
+    pub(super) fn changes(&mut self, part: usize, cells: &[u32], exact: bool, changes: &mut Vec<i64>) {
         let count = self.forms.len();
         changes.clear();
         changes.resize(cells.len() * count, 0);
@@ -125,7 +126,7 @@ impl<'a> Walk<'a> {
         if !self.links.gates[part].is_empty() || self.system.patterns.iter().any(is_read) {
             let (own, before) = (self.row[part], self.values.clone());
             for (place, &cell) in cells.iter().enumerate() {
-                if is_tried(place, cells.len()) {
+                if exact || is_tried(place, cells.len()) {
                     self.set(part, cell as usize);
                     let change = &mut changes[place * count..(place + 1) * count];
                     for ((to, after), before) in change.iter_mut().zip(&self.values).zip(&before) {
