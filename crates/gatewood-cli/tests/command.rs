@@ -372,7 +372,10 @@ fn patterns_of_images_are_read_unless_told_otherwise() {
     let said = good(place, "explain first.gw cubes:train=300,test=10 --row 3 --heat-map map.svg");
     assert!(said.starts_with("row 3: ") && said.lines().count() == 1, "{said}");
     assert!(std::fs::read_to_string(place.join("map.svg")).unwrap().contains("<title>line "));
-    assert!(bad(place, "explain first.gw cubes:train=300,test=10 --row 3").1.contains("--patterns 0"));
+    assert!(
+        bad(place, "predict first.gw cubes:train=300,test=10 --contributions").1.contains("--patterns 0"),
+        "contributions of patterns are refused, and the way out is named"
+    );
     let both = learned(&format!("{convex} --patterns 0 --augment shift,mirror"));
     assert_eq!(both["settings"]["augment"], serde_json::json!(["shift", "mirror"]));
 }

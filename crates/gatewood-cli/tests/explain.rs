@@ -149,3 +149,29 @@ fn properties_are_proven_or_shown_false() {
         assert_eq!(run(folder, &["prove", "people.gw", wrong]).status.code(), Some(2), "{wrong}");
     }
 }
+
+/// A grove with patterns is explained and proven as others are; only contributions of its pixels are refused.
+#[test]
+fn images_with_patterns_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let shape = ["--patterns", "40", "--rounds", "5", "--augment", "none", "--trees-per-round", "1", "-q"];
+    good(folder, &[&["train", "mnist35", "-o", "digits.gw"], &shape[..]].concat());
+    let text =
+        good(folder, &["explain", "digits.gw", "mnist35", "--row", "2", "--time-limit", "2", "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(said["reason"]["sufficient"], "proven");
+    assert!(said["reason"]["columns"].as_array().unwrap().len() < 784, "{said}");
+    assert!(said["contributions"].is_null() && said["counterfactual"]["possible"] == true, "{said}");
+    let words = ["--sample", "2", "--completions", "500", "--time-limit", "1"];
+    let tested = good(folder, &[&["explain", "digits.gw", "mnist35"], &words[..]].concat());
+    assert!(
+        tested.contains("1,000 random rows that meet a reason kept its class; every change turned it"),
+        "{tested}"
+    );
+    let robust = ["explain", "digits.gw", "mnist35", "--robustness", "2", "--time-limit", "1", "--json"];
+    let robust: serde_json::Value = serde_json::from_str(&good(folder, &robust)).unwrap();
+    assert_eq!(robust["rows"], 2);
+    let proven = run(folder, &["prove", "digits.gw", "independent of r14c14", "--time-limit", "2"]);
+    assert!(matches!(proven.status.code(), Some(0 | 1 | 3)), "{}", String::from_utf8_lossy(&proven.stderr));
+}

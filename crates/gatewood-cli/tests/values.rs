@@ -199,3 +199,52 @@ fn numbers_that_cannot_be_learned_are_named() {
     std::fs::write(&houses, "x,y\n1,5\n2,5\n3,5\n").unwrap();
     assert!(bad(folder, "train houses.csv --objective squared").contains("5 on every row"));
 }
+
+/// Images whose target is a number are learned with patterns, the same at every SIMD level, and leave as programs.
+#[test]
+fn images_of_numbers_have_patterns() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Bars that lie or stand somewhere in 8 x 8 pixels, and how many pixels lie more than stand.
+    let mut rows: String = (0..64).map(|pixel| format!("p{pixel},")).collect::<String>() + "target\n";
+    let mut state = 7u32;
+    let mut below = |most: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % most
+    };
+    for _ in 0..500 {
+        let (mut image, mut target) = ([0u8; 64], 0.0);
+        for _ in 0..3 {
+            let (is_lying, length, x, y) = (below(2) == 1, 2 + below(3), below(5), below(5));
+            for at in 0..length {
+                let (x, y) = if is_lying { (x + at, y) } else { (x, y + at) };
+                image[(y * 8 + x) as usize] = 1;
+            }
+            target += if is_lying { f64::from(length) } else { -f64::from(length) };
+        }
+        rows += &(image.map(|pixel| format!("{pixel},")).concat()
+            + &format!("{}\n", target + f64::from(below(99)) / 1000.0));
+    }
+    std::fs::write(folder.join("bars.csv"), rows).unwrap();
+    let words =
+        "train bars.csv --label target --shape 8x8 --patterns 60 --rounds 20 --seed 3 --objective squared";
+    let models = ["portable", "avx2", "avx512"].map(|level| {
+        let file = format!("{level}.gw");
+        let output = Command::new(env!("CARGO_BIN_EXE_gatewood"))
+            .current_dir(folder)
+            .args(words.split_whitespace())
+            .args(["-o", &file, "--json"])
+            .env("GATEWOOD_SIMD", level)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(said["patterns"].as_u64().unwrap() > 3, "{said}");
+        std::fs::read(folder.join(file)).unwrap()
+    });
+    assert!(models[0] == models[1] && models[1] == models[2]);
+    good(folder, "export portable.gw -o bars.c");
+    assert!(good(folder, "verify portable.gw bars.c").contains("equal on"));
+    assert!(good(folder, "inspect portable.gw").contains("patterns"));
+    good(folder, "explore portable.gw --data bars.csv -o page.html");
+}

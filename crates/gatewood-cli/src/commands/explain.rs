@@ -158,7 +158,12 @@ fn explain_row(
             let whole = if background.is_some() { &one } else { table };
             // The background comes from all rows, the contributions are for one.
             let found = contributions_for(model, &one, whole, background, most, options, args.model.threads);
-            found.map_or_else(|error| too_large(error).map(|()| None), |found| Ok(Some(found)))?
+            // Contributions that would take too long are left out; other errors are errors.
+            match found {
+                Ok(found) => Some(found),
+                Err(error) if too_large(&error) => None,
+                Err(error) => return Err(error),
+            }
         }
     };
     let probability = prediction.probabilities(0).map(|all| all[class]);
@@ -209,10 +214,9 @@ fn contributions_for(
     Ok(gatewood::explain::contributions(model, Rows::Raw(one.view()), Rows::Raw(rows.view()), threads)?)
 }
 
-/// Contributions that would take too long are left out; other errors are errors.
-fn too_large(error: anyhow::Error) -> Result<()> {
-    let of_library = error.downcast_ref::<gatewood::Error>();
-    if of_library.is_some_and(gatewood::Error::is_too_large) { Ok(()) } else { Err(error) }
+/// Whether something would take too long.
+fn too_large(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<gatewood::Error>().is_some_and(gatewood::Error::is_too_large)
 }
 
 fn reason_text(model: &Model, reason: &Reason, time: f64) -> String {

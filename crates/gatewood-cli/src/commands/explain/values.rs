@@ -28,10 +28,11 @@ pub(super) fn run(
     let label = model.label().unwrap_or("value");
     let added = match contributions_for(model, &one, whole, background, most, options, args.model.threads) {
         Ok(added) => added,
-        Err(error) => {
-            too_large(error)?;
-            return moves(args, model, &one, index, (label, value));
-        }
+        // Where contributions are refused, single pixels may still be turned.
+        Err(error) => match pixel_moves(model, &one, args.model.threads) {
+            Ok(moved) if too_large(&error) => return moves(args, &one, index, (label, value), &moved),
+            _ => return Err(error),
+        },
     };
     if args.json {
         let found = added.to_json(model, 0, 0);
@@ -73,8 +74,7 @@ pub(super) fn run(
 }
 
 /// Says how far single pixels move the value, where a model reads too many of them for contributions.
-fn moves(args: &Args, model: &Model, one: &Table, index: usize, (label, value): (&str, f64)) -> Result<()> {
-    let moves = pixel_moves(model, one, args.model.threads)?;
+fn moves(args: &Args, one: &Table, index: usize, (label, value): (&str, f64), moves: &[f64]) -> Result<()> {
     if args.json {
         let moved: serde_json::Map<String, serde_json::Value> =
             moves.iter().enumerate().map(|(at, &moved)| (one.name(at).into_owned(), json!(moved))).collect();
