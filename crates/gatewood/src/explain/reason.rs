@@ -86,12 +86,11 @@ impl Explainer<'_> {
         let everything = self.everything();
         let mut order = Vec::new();
         let pulls = rivals.pulls(&row.cells);
-        for column in 0..self.domain.of_column.len() {
-            let parts = &self.domain.of_column[column];
+        for (column, (parts, pull)) in self.domain.of_column.iter().zip(pulls).enumerate() {
             if freed.contains(&column) || !rivals.depends_on(column) {
                 parts.iter().for_each(|&part| allowed[part].clone_from(&everything[part]));
             } else {
-                order.push((pulls[column], column));
+                order.push((pull, column));
             }
         }
         order.sort_unstable();

@@ -20,6 +20,9 @@ const FEWEST: usize = 500;
 /// The margins of rows, a list a margin.
 type Margins = Vec<Vec<i32>>;
 
+/// Learns with such weights and settings: the grove, and the margins of all training rows.
+type Refit<'a> = &'a dyn Fn(&[f64], &GroveSettings) -> Result<(Grove, Margins)>;
+
 /// Rows that say how far quantiles must move, wherever their bits are.
 #[derive(Clone, Copy)]
 pub(super) struct JudgedRows<'a> {
@@ -45,8 +48,8 @@ pub(super) struct Coverage<'a> {
     /// Whether the grove was not continued.
     pub(super) is_new: bool,
     pub(super) settings: &'a GroveSettings,
-    /// Learns the same with other weights: the grove, and the margins of all training rows.
-    pub(super) refit: &'a dyn Fn(&[f64], &GroveSettings) -> Result<(Grove, Margins)>,
+    /// Learns the same with other weights.
+    pub(super) refit: Refit<'a>,
     /// The margins of the validation rows.
     pub(super) judge: &'a dyn Fn(&Grove) -> Result<Margins>,
 }
