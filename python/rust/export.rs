@@ -51,6 +51,7 @@ pub fn export<'py>(
         fraction: places,
         all_inputs: all,
         simplify: smaller,
+        sums,
     } = ModelOptions::default();
     file.name = name.unwrap_or(file.name);
     file.pipeline = pipeline.unwrap_or(file.pipeline);
@@ -69,6 +70,7 @@ pub fn export<'py>(
         },
         all_inputs: all_inputs.unwrap_or(all),
         simplify: simplify.unwrap_or(smaller),
+        sums,
     };
     let model = model.get();
     let bytes = detached(py, || {

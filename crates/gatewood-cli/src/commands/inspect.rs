@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::terminal::{Grid, OutputFile, Usage, count, print, several, share};
 use anyhow::{Result, bail};
-use gatewood::circuit::{NetlistSize, Output, SimplifySettings};
+use gatewood::circuit::{NetlistSize, Output, SimplifySettings, SumsOf};
 use gatewood::encode::Encoder;
 use gatewood::export::{ModelOptions, heat_map, netlist_of, pattern_picture};
 use gatewood::model::{Circuit, Model};
@@ -241,7 +241,10 @@ struct Luts {
 
 impl Luts {
     fn count(model: &Model, inputs: usize) -> Result<Self> {
-        let netlist = |encoder: bool| netlist_of(model, &ModelOptions { encoder, ..ModelOptions::default() });
+        // Counters of six inputs do not fit LUTs of fewer.
+        let sums = (inputs < 6).then_some(SumsOf::FullAdders);
+        let netlist =
+            |encoder: bool| netlist_of(model, &ModelOptions { encoder, sums, ..ModelOptions::default() });
         let circuit = netlist(false)?;
         let simplified = circuit.simplify(&SimplifySettings::default())?;
         let mapped = circuit.map_to_luts(inputs)?.size();

@@ -116,6 +116,37 @@ impl Aig {
         self.or(low, high)
     }
 
+    /// The same graph with nothing but the nodes that some edges need, and those edges in it.
+    pub(crate) fn swept(&self, outputs: &[Edge]) -> (Self, Vec<Edge>) {
+        let mut needed = vec![false; self.nodes()];
+        outputs.iter().for_each(|edge| needed[edge.node()] = true);
+        for node in (self.first_and()..self.nodes()).rev() {
+            if needed[node] {
+                self.fanins(node).into_iter().flatten().for_each(|edge| needed[edge.node()] = true);
+            }
+        }
+        let mut swept = Self::new(self.inputs);
+        let mut edges: Vec<Edge> = (0..self.first_and()).map(|node| Edge::new(node, false)).collect();
+        for node in self.first_and()..self.nodes() {
+            let [a, b] = self.ands[node - self.first_and()];
+            let edge = |edge: Edge| edges[edge.node()].invert_if(edge.inverted());
+            let made = if needed[node] { swept.and(edge(a), edge(b)) } else { Edge::FALSE };
+            edges.push(made);
+        }
+        let outputs = outputs.iter().map(|edge| edges[edge.node()].invert_if(edge.inverted())).collect();
+        (swept, outputs)
+    }
+
+    /// A netlist as a graph that has nothing but what the outputs need, and the edges of the outputs.
+    pub(crate) fn of_netlist(netlist: &Netlist) -> (Self, Vec<Edge>) {
+        let mut graph = Self::new(netlist.inputs());
+        let inputs: Vec<Edge> = (0..netlist.inputs()).map(|input| graph.input(input)).collect();
+        let edges = graph.add_netlist(netlist, &inputs);
+        let outputs: Vec<Edge> =
+            netlist.output_list().iter().map(|(_, signal)| edges[signal.index()]).collect();
+        graph.swept(&outputs)
+    }
+
     /// Adds a netlist whose inputs are the given edges; the edge of every signal, by its number.
     pub(crate) fn add_netlist(&mut self, netlist: &Netlist, inputs: &[Edge]) -> Vec<Edge> {
         let mut edges = Vec::with_capacity(netlist.signals());

@@ -50,7 +50,7 @@ pub(crate) use grove_run::{CHUNK_ROWS, Scratch};
 pub(crate) use limits::Deadline;
 pub use limits::{PROOF_CONFLICTS, ProofLimits};
 #[cfg(feature = "prove")]
-pub use lower::{CLASS_OUTPUT, GroveOutputs, column_names};
+pub use lower::{CLASS_OUTPUT, GroveOutputs, SumsOf, column_names};
 #[cfg(feature = "prove")]
 pub use netlist::{Lut, Netlist, NetlistBuilder, Signal, SignalKind};
 pub use output::{Output, Quantiles, ValueOutput};

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::aig::Aig;
 use super::{MAX_ARITY, TruthTable};
 use crate::{Error, Result};
 
@@ -198,6 +199,12 @@ impl Netlist {
     pub fn depth(&self) -> usize {
         let levels = self.levels();
         self.outputs.iter().map(|(_, signal)| levels[signal.index()]).max().unwrap_or(0) as usize
+    }
+
+    /// Number of ANDs of two inputs that it takes as an AIGER file, inverters not counted.
+    pub fn ands(&self) -> usize {
+        let (graph, _) = Aig::of_netlist(self);
+        graph.nodes() - graph.first_and()
     }
 
     /// How often each signal is read, by LUTs and outputs.

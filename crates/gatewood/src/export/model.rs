@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::code::{Code, c};
 use super::{Format, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
-use crate::circuit::{GroveOutputs, Netlist, Output, SimplifySettings};
+use crate::circuit::{GroveOutputs, Netlist, Output, SimplifySettings, SumsOf};
 use crate::model::{Circuit, Model};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -27,6 +27,18 @@ pub struct ModelOptions {
     pub all_inputs: bool,
     /// Whether the circuit is made smaller first.
     pub simplify: bool,
+    /// What sums of votes are made of; as suits the file where it is left open.
+    pub sums: Option<SumsOf>,
+}
+
+impl ModelOptions {
+    /// The same options with sums made for a format: AIGER counts ANDs, and cells of four inputs hold no counters of six.
+    pub(super) fn made_for(&self, format: Format) -> Self {
+        let is_narrow = self.file.cells.is_some_and(|family| family.inputs() < 6);
+        let ands = matches!(format, Format::Aiger | Format::AigerAscii);
+        let sums = if ands || is_narrow { SumsOf::FullAdders } else { SumsOf::Counters };
+        Self { sums: self.sums.or(Some(sums)), ..self.clone() }
+    }
 }
 
 impl Default for ModelOptions {
@@ -38,6 +50,7 @@ impl Default for ModelOptions {
             outputs: GroveOutputs::default(),
             all_inputs: false,
             simplify: true,
+            sums: None,
         }
     }
 }
@@ -60,7 +73,9 @@ pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
     let names = bit_names(model);
     let netlist = match model.circuit() {
         Circuit::Tree(tree) => Netlist::from_tree(tree, names)?,
-        Circuit::Grove(grove) => Netlist::from_grove(grove, names, options.outputs)?,
+        Circuit::Grove(grove) => {
+            Netlist::from_grove_with(grove, names, options.outputs, options.sums.unwrap_or_default())?
+        }
     };
     if options.encoder { encoder::attach(model.encoder(), &netlist, options.fraction) } else { Ok(netlist) }
 }
@@ -239,7 +254,7 @@ pub fn write_model_test_bench(
 }
 
 fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
-    let netlist = exported_netlist(model, options)?;
+    let netlist = exported_netlist(model, &options.made_for(format))?;
     if let Some(family) = options.file.cells
         && options.simplify
     {
@@ -248,6 +263,10 @@ fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netl
     let mut settings = SimplifySettings::default();
     if matches!(format, Format::C | Format::Rust) {
         // On a processor a wide LUT costs more than the narrow ones it is made of.
+        settings.merge = 0;
+    }
+    if matches!(format, Format::Aiger | Format::AigerAscii) {
+        // Wide LUTs would be taken apart again, into more ANDs than they were made of.
         settings.merge = 0;
     }
     Ok(if options.simplify { netlist.simplify(&settings)?.netlist } else { netlist })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Format, Interface, ModelOptions, exported_netlist, read};
-use crate::circuit::{Equivalence, Netlist, ProofLimits, prove_equal_within};
+use crate::circuit::{Equivalence, Netlist, ProofLimits, SumsOf, prove_equal_within};
 use crate::model::Model;
 use crate::{Error, Result};
 
@@ -45,6 +45,25 @@ pub struct Verification {
     pub expected: Vec<bool>,
 }
 
+/// Part of the time and of the conflicts that a first look at each kind of sums may take.
+const FIRST_LOOK: u32 = 60;
+
+/// Compares a file with a circuit whose sums are made as is usual for the file, and in the other way: a proof is easy where they
+/// are alike, and may be out of reach where they are not.
+fn compare(ours: &[Netlist; 2], file: &Netlist, limits: ProofLimits) -> Result<Equivalence> {
+    let short = ProofLimits {
+        conflicts: limits.conflicts.div_ceil(FIRST_LOOK.into()),
+        time: limits.time.map(|time| time / FIRST_LOOK),
+    };
+    for ours in ours {
+        let found = prove_equal_within(ours, file, short)?;
+        if found != Equivalence::Undecided {
+            return Ok(found);
+        }
+    }
+    prove_equal_within(&ours[0], file, limits)
+}
+
 /// Proves that a file of Verilog, BLIF or AIGER computes what a model computes, or finds a row for which it does not.
 ///
 /// The header of an exported file says what its inputs and outputs are. Where there is none, such as after another tool
@@ -69,25 +88,33 @@ pub struct Verification {
 /// When the file cannot be read, or is not that of such a model whatever the interface.
 pub fn verify(model: &Model, bytes: &[u8], format: Format, options: &VerifyOptions) -> Result<Verification> {
     let file = read(bytes, format)?;
-    let of = |interface: Interface| -> Option<Netlist> {
+    let of = |interface: Interface| -> Option<[Netlist; 2]> {
         let Interface { encoder, fraction, all_inputs, outputs, value } = interface;
         if value != model.circuit().says_values() {
             return None;
         }
         let options = ModelOptions { encoder, fraction, all_inputs, outputs, ..ModelOptions::default() };
-        let netlist = exported_netlist(model, &options).ok()?;
+        // Sums like those of the file are the easiest to compare with it.
+        let like = options.made_for(format);
+        let unlike = match like.sums {
+            Some(SumsOf::FullAdders) => SumsOf::Counters,
+            _ => SumsOf::FullAdders,
+        };
+        let netlist = exported_netlist(model, &like).ok()?;
         let fits = (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs());
-        fits.then_some(netlist)
+        let other = ModelOptions { sums: Some(unlike), ..like };
+        fits.then_some([netlist, exported_netlist(model, &other).ok()?])
     };
     let said = Interface::find(bytes).and_then(|interface| Some((interface, of(interface)?)));
     let said_by_header = said.is_some();
-    let candidates: Vec<(Interface, Netlist)> = match said {
+    let candidates: Vec<(Interface, [Netlist; 2])> = match said {
         Some(candidate) => vec![candidate],
         None => Interface::all(options.fraction).filter_map(|one| Some((one, of(one)?))).collect(),
     };
     let mut first: Option<Verification> = None;
     for (interface, ours) in candidates {
-        let found = prove_equal_within(&ours, &file, options.limits)?;
+        let found = compare(&ours, &file, options.limits)?;
+        let [ours, _] = ours;
         let (equal, undecided) = (found.is_equal(), found == Equivalence::Undecided);
         let expected = match &found {
             Equivalence::Differs { inputs, .. } => ours.evaluate_row(inputs),

@@ -1,8 +1,18 @@
-//! Sums of many weighted bits, made of counters that fit a LUT of six inputs.
+//! Sums of many weighted bits, made of counters that fit a LUT of six inputs, or of full adders.
 
 use super::super::Signal;
 use super::logic::{LUT_INPUTS, Logic};
 use crate::Result;
+
+/// What sums of votes are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SumsOf {
+    /// Counters of up to six inputs, of which each takes away the most bits a LUT of six inputs can.
+    #[default]
+    Counters,
+    /// Full adders: seven ANDs each, or two LUTs of three inputs.
+    FullAdders,
+}
 
 /// A number that is the sum of bits, bit `i` of column `c` counting `2^c`, and of a constant.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +53,9 @@ impl Sum {
             // The latest bits first, so that the earliest are popped first.
             column.sort_by_key(|&bit| std::cmp::Reverse((logic.level(bit), bit)));
         }
+        if logic.sums == SumsOf::FullAdders {
+            return self.finish_by_full_adders(logic, width);
+        }
         let mut bits = Vec::with_capacity(width);
         for column in 0..width {
             loop {
@@ -55,6 +68,31 @@ impl Sum {
                 self.constant &= !(1 << column);
                 self.count(logic, column, counter, one, width)?;
             }
+        }
+        Ok(bits)
+    }
+
+    /// [`Sum::finish`] by full adders, that take the bits that are ready first. A constant bit is added at the end: an
+    /// adder of two bits and a one is smaller than a full one.
+    fn finish_by_full_adders(mut self, logic: &mut Logic, width: usize) -> Result<Vec<Signal>> {
+        let mut bits = Vec::with_capacity(width);
+        for column in 0..width {
+            let mut one = self.constant >> column & 1 != 0;
+            while self.columns[column].len() + usize::from(one) > 1 {
+                let ready = self.columns[column].len();
+                let mut inputs = self.columns[column].split_off(ready.saturating_sub(3));
+                if inputs.len() < 3 && std::mem::take(&mut one) {
+                    inputs.insert(0, Signal::ONE);
+                }
+                inputs.resize(3, Signal::ZERO);
+                let (sum, carry) = logic.full_add([inputs[0], inputs[1], inputs[2]])?;
+                for (column, bit) in [(column, sum), (column + 1, carry)] {
+                    if column < width && bit != Signal::ZERO {
+                        self.insert(logic, column, bit);
+                    }
+                }
+            }
+            bits.push(self.columns[column].pop().unwrap_or(Signal::constant(one)));
         }
         Ok(bits)
     }
@@ -147,9 +185,14 @@ mod tests {
     use super::*;
 
     /// The netlist of a sum whose bit `i` counts `2^columns[i]`.
-    fn sum_netlist(columns: &[usize], constant: i64, width: usize) -> super::super::super::Netlist {
+    fn sum_netlist(
+        columns: &[usize],
+        constant: i64,
+        width: usize,
+        sums: SumsOf,
+    ) -> super::super::super::Netlist {
         let names: Vec<String> = (0..columns.len()).map(|i| format!("x{i}")).collect();
-        let mut logic = Logic::new(NetlistBuilder::new(names).unwrap());
+        let mut logic = Logic::new(NetlistBuilder::new(names).unwrap(), sums);
         let mut sum = Sum::default();
         for (i, &column) in columns.iter().enumerate() {
             let bit = logic.builder.input(i);
@@ -167,8 +210,10 @@ mod tests {
         #[test]
         fn sums_are_right(
             columns in proptest::collection::vec(0usize..4, 0..11), constant in -40i64..40, width in 1usize..9,
+            full_adders: bool,
         ) {
-            let netlist = sum_netlist(&columns, constant, width);
+            let sums = if full_adders { SumsOf::FullAdders } else { SumsOf::Counters };
+            let netlist = sum_netlist(&columns, constant, width, sums);
             for row in 0..1usize << columns.len() {
                 let bits: Vec<bool> = (0..columns.len()).map(|i| row >> i & 1 != 0).collect();
                 let total = constant + columns.iter().zip(&bits).map(|(c, &b)| i64::from(b) << c).sum::<i64>();
@@ -180,10 +225,17 @@ mod tests {
 
     #[test]
     fn counting_bits_takes_about_a_lut_a_bit() {
-        let netlist = sum_netlist(&[0; 216], 0, 8);
+        let netlist = sum_netlist(&[0; 216], 0, 8, SumsOf::Counters);
         assert!(netlist.luts() <= 222 && netlist.depth() <= 12, "{} {}", netlist.luts(), netlist.depth());
         let columns: Vec<usize> = (0..120).map(|i| i % 4).collect();
-        let netlist = sum_netlist(&columns, 123, 10);
+        let netlist = sum_netlist(&columns, 123, 10, SumsOf::Counters);
         assert!(netlist.luts() <= 125 && netlist.depth() <= 12, "{} {}", netlist.luts(), netlist.depth());
+    }
+
+    #[test]
+    fn full_adders_take_fewer_ands_than_counters() {
+        let counters = sum_netlist(&[0; 216], 0, 8, SumsOf::Counters);
+        let adders = sum_netlist(&[0; 216], 0, 8, SumsOf::FullAdders);
+        assert!(adders.ands() <= 8 * 216 && 2 * adders.ands() < counters.ands(), "{}", adders.ands());
     }
 }

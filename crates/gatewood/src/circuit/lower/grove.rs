@@ -1,7 +1,7 @@
 //! Groves as netlists: the trees' gates, the votes' bits, sums of them, and the choice of the class.
 
 use super::super::{Grove, Netlist, NetlistBuilder, Output, Signal, Target, VoteTree};
-use super::adder::Sum;
+use super::adder::{Sum, SumsOf};
 use super::logic::{LUT_INPUTS, Logic};
 use super::{CLASS_OUTPUT, check_names};
 use crate::Result;
@@ -33,9 +33,23 @@ impl Netlist {
         names: impl IntoIterator<Item = N>,
         outputs: GroveOutputs,
     ) -> Result<Self> {
+        Self::from_grove_with(grove, names, outputs, SumsOf::default())
+    }
+
+    /// As [`Netlist::from_grove`], with sums made for the target: counters for LUTs of six inputs, full adders for ANDs and
+    /// for LUTs of four.
+    ///
+    /// # Errors
+    /// As [`Netlist::from_grove`].
+    pub fn from_grove_with<N: Into<String>>(
+        grove: &Grove,
+        names: impl IntoIterator<Item = N>,
+        outputs: GroveOutputs,
+        sums: SumsOf,
+    ) -> Result<Self> {
         let builder = NetlistBuilder::new(names)?;
         check_names(&builder, grove.inputs())?;
-        let mut logic = Logic::new(builder);
+        let mut logic = Logic::new(builder, sums);
         let mut margins: Vec<Margin> =
             grove.bias().iter().map(|&bias| Margin { lowest: bias.into(), ..Margin::default() }).collect();
         add_votes(&mut logic, grove, &mut margins)?;
@@ -146,6 +160,10 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
     super::patterns::add(logic, grove.patterns(), &mut columns)?;
     // Narrow roots wait here, a group for each margin, until another one fits into the same LUTs.
     let mut waiting: Vec<Vec<Group>> = vec![Vec::new(); margins.len()];
+    let join = match logic.sums {
+        SumsOf::Counters => Group::join,
+        SumsOf::FullAdders => Group::join_alike,
+    };
     for tree in grove.trees() {
         let inputs = add_gates(logic, tree, &columns)?;
         let votes = |index: usize| -> Vec<i64> {
@@ -154,11 +172,11 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
         match tree.target() {
             Target::One(margin) => {
                 let group = Group { inputs: inputs.clone(), votes: votes(0) };
-                Group::join(&mut waiting[margin as usize], group);
+                join(&mut waiting[margin as usize], group);
             }
             Target::All => {
                 for (index, waiting) in waiting.iter_mut().enumerate() {
-                    Group::join(waiting, Group { inputs: inputs.clone(), votes: votes(index) });
+                    join(waiting, Group { inputs: inputs.clone(), votes: votes(index) });
                 }
             }
         }
@@ -197,11 +215,24 @@ impl Group {
 
     /// Puts a root into the group it shares the most inputs with, if all inputs fit a LUT, or starts a new group.
     fn join(groups: &mut Vec<Self>, new: Self) {
+        Self::join_where(groups, new, |inputs, _| inputs <= LUT_INPUTS);
+    }
+
+    /// Puts a root into a group only where the wider of them has the inputs of both: wider tables take more ANDs than adders.
+    fn join_alike(groups: &mut Vec<Self>, new: Self) {
+        Self::join_where(groups, new, |inputs, widest| inputs <= widest);
+    }
+
+    /// [`Group::join`] where so many inputs may be in a group, given those of the wider one.
+    fn join_where(groups: &mut Vec<Self>, new: Self, fits: fn(usize, usize) -> bool) {
         let from = groups.len().saturating_sub(Self::TRIED);
         let shared = |group: &Self| new.inputs.iter().filter(|input| group.inputs.contains(input)).count();
         let best = groups[from..]
             .iter_mut()
-            .filter(|group| group.inputs.len() + new.inputs.len() <= LUT_INPUTS + shared(group))
+            .filter(|group| {
+                let inputs = group.inputs.len() + new.inputs.len() - shared(group);
+                fits(inputs, group.inputs.len().max(new.inputs.len()))
+            })
             .max_by_key(|group| shared(group));
         let Some(group) = best else {
             groups.push(new);
@@ -309,9 +340,13 @@ mod tests {
 
     /// Checks every row of a grove against its netlist.
     fn check(grove: &Grove) {
+        [SumsOf::Counters, SumsOf::FullAdders].into_iter().for_each(|sums| check_with(grove, sums));
+    }
+
+    fn check_with(grove: &Grove, sums: SumsOf) {
         let names = column_names(grove.inputs());
-        let netlist = Netlist::from_grove(grove, names.clone(), ALL).unwrap();
-        let plain = Netlist::from_grove(grove, names, GroveOutputs::default()).unwrap();
+        let netlist = Netlist::from_grove_with(grove, names.clone(), ALL, sums).unwrap();
+        let plain = Netlist::from_grove_with(grove, names, GroveOutputs::default(), sums).unwrap();
         for row in 0..1usize << grove.inputs() {
             let bits: Vec<bool> = (0..grove.inputs()).map(|column| row >> column & 1 != 0).collect();
             let margins = grove.margins_of(|column| bits[column]);

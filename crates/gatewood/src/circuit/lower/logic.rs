@@ -1,6 +1,7 @@
 //! Adding LUTs to a netlist with the plainest foldings, and counters and comparisons made of them.
 
 use super::super::{NetlistBuilder, Signal, TruthTable};
+use super::adder::SumsOf;
 use crate::Result;
 
 /// The inputs of a LUT that counters and comparisons are made for.
@@ -9,13 +10,15 @@ pub(super) const LUT_INPUTS: usize = 6;
 /// A netlist being made, with the logic level of every signal.
 pub(super) struct Logic {
     pub(super) builder: NetlistBuilder,
+    /// What sums are made of.
+    pub(super) sums: SumsOf,
     levels: Vec<u32>,
 }
 
 impl Logic {
-    pub(super) fn new(builder: NetlistBuilder) -> Self {
+    pub(super) fn new(builder: NetlistBuilder, sums: SumsOf) -> Self {
         let levels = vec![0; Signal::CONSTANTS + builder.inputs()];
-        Self { builder, levels }
+        Self { builder, sums, levels }
     }
 
     pub(super) fn level(&self, signal: Signal) -> u32 {
@@ -54,6 +57,25 @@ impl Logic {
         }
     }
 
+    /// The sum and the carry of three bits, by gates of two inputs that both share.
+    pub(super) fn full_add(&mut self, [a, b, c]: [Signal; 3]) -> Result<(Signal, Signal)> {
+        // The bit that is ready last passes the fewest gates; a constant makes gates go away.
+        let half = self.function(&[b, c], |address| address == 1 || address == 2)?;
+        let both = self.function(&[b, c], |address| address == 3)?;
+        let sum = self.function(&[half, a], |address| address == 1 || address == 2)?;
+        let carried = self.function(&[half, a], |address| address == 3)?;
+        let carry = self.function(&[both, carried], |address| address != 0)?;
+        Ok((sum, carry))
+    }
+
+    /// Pairs of bits that a comparison takes a LUT: as many as fit, or one where gates are to be small.
+    fn compared_pairs(&self, room: usize) -> usize {
+        match self.sums {
+            SumsOf::Counters => room / 2,
+            SumsOf::FullAdders => 1,
+        }
+    }
+
     /// Whether number `a` is above number `b`, both given as bits, the lowest first.
     pub(super) fn above(&mut self, a: &[Signal], b: &[Signal]) -> Result<Signal> {
         let width = a.len().max(b.len());
@@ -62,7 +84,8 @@ impl Logic {
         let mut index = 0;
         while index < width {
             // The carry takes one input once it is not a constant, each pair of bits two.
-            let pairs = ((LUT_INPUTS - usize::from(above != Signal::ZERO)) / 2).min(width - index);
+            let room = LUT_INPUTS - usize::from(above != Signal::ZERO);
+            let pairs = self.compared_pairs(room).min(width - index);
             let mut inputs: Vec<Signal> = Vec::new();
             inputs.extend((index..index + pairs).map(|index| bit(a, index)));
             inputs.extend((index..index + pairs).map(|index| bit(b, index)));

@@ -5,6 +5,7 @@ mod grove;
 mod logic;
 mod patterns;
 
+pub use adder::SumsOf;
 pub use grove::GroveOutputs;
 
 use super::{Netlist, NetlistBuilder, Signal, Tree};

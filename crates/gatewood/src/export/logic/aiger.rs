@@ -10,11 +10,7 @@ use crate::export::{Options, names};
 ///
 /// Its nodes are numbered as AIGER numbers variables: the constant, the inputs, then the ands.
 fn graph(netlist: &Netlist) -> (Aig, Vec<Edge>) {
-    let mut graph = Aig::new(netlist.inputs());
-    let inputs: Vec<Edge> = (0..netlist.inputs()).map(|input| graph.input(input)).collect();
-    let edges = graph.add_netlist(netlist, &inputs);
-    let outputs = netlist.output_list().iter().map(|(_, signal)| edges[signal.index()]).collect();
-    (graph, outputs)
+    Aig::of_netlist(netlist)
 }
 
 fn literal(edge: Edge) -> usize {
