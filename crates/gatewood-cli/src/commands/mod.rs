@@ -8,6 +8,7 @@ mod explain;
 mod explore;
 mod export;
 mod inspect;
+mod learn;
 mod learner;
 mod paper;
 mod predict;
@@ -27,6 +28,8 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Learn a circuit from rows, and test it
     Train(Box<train::Args>),
+    /// Learn a Boolean function from samples, as a small circuit
+    Learn(learn::Args),
     /// Say the class of each row
     Predict(predict::Args),
     /// Compare a model's predictions with the labels of rows
@@ -61,6 +64,7 @@ pub(crate) fn run(command: Command, terminal: &Terminal) -> Result<()> {
     on_interrupt();
     match command {
         Command::Train(args) => train::run(&args, terminal),
+        Command::Learn(args) => learn::run(&args, terminal),
         Command::Predict(args) => predict::run(&args),
         Command::Eval(args) => eval::run(&args, terminal),
         Command::Inspect(args) => inspect::run(&args),

@@ -38,6 +38,6 @@ pub use idx::{Idx, read_idx};
 pub(crate) use open::Opened;
 pub use open::{Packing, open, unpack};
 pub(crate) use pla::looks_like_pla;
-pub use pla::{PLA_ROWS, Pla, read_pla};
+pub use pla::{PLA_ROWS, Pla, PlaFunction, read_pla, read_pla_function};
 pub use table::{Format, RawRows, ReadOptions, read_rows, read_rows_from, read_table};
 pub(crate) use table::{as_column, read_opened};

@@ -23,6 +23,19 @@ pub struct Pla {
     pub classes: Vec<u32>,
 }
 
+/// Samples of a function of several outputs: every row with all its inputs and outputs known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlaFunction {
+    /// The names of the inputs: those of `.ilb`, or `x0`, `x1`, …
+    pub inputs: Vec<String>,
+    /// The names of the outputs: those of `.ob`, or `y` for one and `y0`, `y1`, … for several.
+    pub outputs: Vec<String>,
+    /// The inputs of each row, `-` inputs expanded.
+    pub bits: BitMatrix,
+    /// The outputs of each row.
+    pub values: BitMatrix,
+}
+
 /// What a line that is not listed means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -40,7 +53,14 @@ const LONGEST: usize = 1 << 22;
 struct Cube<'a> {
     line: u32,
     inputs: &'a [u8],
-    output: u8,
+    outputs: &'a [u8],
+}
+
+impl Cube<'_> {
+    /// Whether no output is known.
+    fn is_free(&self) -> bool {
+        self.outputs.iter().all(|&output| output == b'-')
+    }
 }
 
 /// Reads a PLA file of one output.
@@ -59,45 +79,79 @@ struct Cube<'a> {
 /// # Ok::<(), gatewood::Error>(())
 /// ```
 pub fn read_pla(reader: &mut dyn BufRead) -> Result<Pla> {
-    let text = Text::read(reader)?;
-    let columns = text.inputs;
+    let function = read(reader, false)?;
+    let values = function.values.view();
+    let classes = (0..values.rows()).map(|row| u32::from(values.get(row, 0))).collect();
+    let output = function.outputs.into_iter().next().unwrap_or_default();
+    Ok(Pla { inputs: function.inputs, output, bits: function.bits, classes })
+}
+
+/// Reads a PLA file of any number of outputs, as [`read_pla`] reads one. A row must say all outputs, or none.
+///
+/// # Errors
+/// When a line does not fit, naming it, or the rows are too many.
+///
+/// ```
+/// let text = ".i 2\n.o 2\n.type fr\n11 10\n0- 01\n.e\n";
+/// let function = gatewood_data::read::read_pla_function(&mut text.as_bytes())?;
+/// assert_eq!((function.values.rows(), function.outputs.len()), (3, 2));
+/// # Ok::<(), gatewood::Error>(())
+/// ```
+pub fn read_pla_function(reader: &mut dyn BufRead) -> Result<PlaFunction> {
+    read(reader, true)
+}
+
+fn read(reader: &mut dyn BufRead, several: bool) -> Result<PlaFunction> {
+    let text = Text::read(reader, several)?;
+    let (columns, outputs) = (text.inputs, text.outputs);
     let rows = match text.kind() {
         Kind::OnOff => listed_rows(&text)?,
         Kind::On => all_rows(&text)?,
     };
-    if rows.classes.is_empty() {
+    if rows.rows == 0 {
         return Err(Error::data("the PLA file has no rows"));
     }
-    let bits = BitMatrix::from_packed_rows(rows.classes.len(), columns, &rows.bytes)?;
-    Ok(Pla {
-        inputs: text.names.unwrap_or_else(|| (0..columns).map(|i| format!("x{i}")).collect()),
-        output: text.output.unwrap_or_else(|| "y".into()),
-        bits,
-        classes: rows.classes,
+    let numbered = |letter: char, count: usize| (0..count).map(|i| format!("{letter}{i}")).collect();
+    let usual = || if outputs == 1 { vec!["y".into()] } else { numbered('y', outputs) };
+    Ok(PlaFunction {
+        inputs: text.names.unwrap_or_else(|| numbered('x', columns)),
+        outputs: text.output_names.unwrap_or_else(usual),
+        bits: BitMatrix::from_packed_rows(rows.rows, columns, &rows.inputs)?,
+        values: BitMatrix::from_packed_rows(rows.rows, outputs, &rows.outputs)?,
     })
 }
 
-/// Rows with all their inputs known: eight inputs a byte, whole bytes a row.
+/// Rows with all their inputs and outputs known: eight a byte, whole bytes a row.
 #[derive(Default)]
 struct PackedRows {
-    bytes: Vec<u8>,
-    classes: Vec<u32>,
+    rows: usize,
+    inputs: Vec<u8>,
+    outputs: Vec<u8>,
 }
 
 impl PackedRows {
     /// Makes room for so many rows more.
-    fn reserve(&mut self, rows: usize, columns: usize) -> Result<()> {
-        memory::reserve(&mut self.bytes, rows.saturating_mul(columns.div_ceil(8)))?;
-        memory::reserve(&mut self.classes, rows)
+    fn reserve(&mut self, rows: usize, text: &Text) -> Result<()> {
+        memory::reserve(&mut self.inputs, rows.saturating_mul(text.inputs.div_ceil(8)))?;
+        memory::reserve(&mut self.outputs, rows.saturating_mul(text.outputs.div_ceil(8)))
     }
 
-    fn push(&mut self, inputs: impl ExactSizeIterator<Item = bool>, is_on: bool) {
-        let first = self.bytes.len();
-        self.bytes.resize(first + inputs.len().div_ceil(8), 0);
-        for (place, input) in inputs.enumerate() {
-            self.bytes[first + place / 8] |= u8::from(input) << (place % 8);
-        }
-        self.classes.push(u32::from(is_on));
+    fn push(
+        &mut self,
+        inputs: impl ExactSizeIterator<Item = bool>,
+        outputs: impl ExactSizeIterator<Item = bool>,
+    ) {
+        push_packed(&mut self.inputs, inputs);
+        push_packed(&mut self.outputs, outputs);
+        self.rows += 1;
+    }
+}
+
+fn push_packed(bytes: &mut Vec<u8>, bits: impl ExactSizeIterator<Item = bool>) {
+    let first = bytes.len();
+    bytes.resize(first + bits.len().div_ceil(8), 0);
+    for (place, bit) in bits.enumerate() {
+        bytes[first + place / 8] |= u8::from(bit) << (place % 8);
     }
 }
 
@@ -105,19 +159,20 @@ impl PackedRows {
 #[derive(Default)]
 struct Text {
     inputs: usize,
+    outputs: usize,
     kind: Option<Kind>,
     names: Option<Vec<String>>,
-    output: Option<String>,
-    /// The inputs and the output of each row of the table, one after the other.
+    output_names: Option<Vec<String>>,
+    /// The inputs and the outputs of each row of the table, one after the other.
     digits: Vec<u8>,
     /// The line of each.
     lines: Vec<u32>,
 }
 
 impl Text {
-    fn read(reader: &mut dyn BufRead) -> Result<Self> {
+    /// Reads the lines; of several outputs only where those are wanted.
+    fn read(reader: &mut dyn BufRead, several: bool) -> Result<Self> {
         let mut text = Self::default();
-        let mut outputs = None;
         let mut line = Vec::new();
         for number in 1usize.. {
             read_line(reader, &mut line, LONGEST).map_err(|error| error.at(format_args!("line {number}")))?;
@@ -133,20 +188,20 @@ impl Text {
             let rest: Vec<&str> = words.collect();
             match first {
                 ".i" if text.inputs != 0 => return Err(wrong("a second .i")),
-                ".o" if outputs.is_some() => return Err(wrong("a second .o")),
+                ".o" if text.outputs != 0 => return Err(wrong("a second .o")),
                 ".i" => {
                     text.inputs =
                         size(&rest).ok_or_else(|| wrong(".i must give the number of inputs, 1 to 65536"))?;
                 }
                 ".o" => {
                     let count = size(&rest).ok_or_else(|| wrong(".o must give the number of outputs"))?;
-                    if count != 1 {
+                    if count != 1 && !several {
                         return Err(wrong(&format!("the file has {count} outputs, but one is wanted")));
                     }
-                    outputs = Some(count);
+                    text.outputs = count;
                 }
                 ".ilb" => text.names = Some(rest.iter().map(ToString::to_string).collect()),
-                ".ob" => text.output = rest.first().map(ToString::to_string),
+                ".ob" => text.output_names = Some(rest.iter().map(ToString::to_string).collect()),
                 ".type" => {
                     text.kind = match rest[..] {
                         ["fr"] => Some(Kind::OnOff),
@@ -164,7 +219,7 @@ impl Text {
                     if text.inputs == 0 {
                         return Err(wrong("a row comes before .i gave the number of inputs"));
                     }
-                    if outputs.is_none() {
+                    if text.outputs == 0 {
                         return Err(wrong("a row comes before .o gave the number of outputs"));
                     }
                     let digits = content.bytes().filter(|c| !c.is_ascii_whitespace() && *c != b'|');
@@ -182,15 +237,23 @@ impl Text {
                 text.inputs
             )));
         }
+        if let Some(names) = text.output_names.as_ref().filter(|names| names.len() != text.outputs) {
+            return Err(Error::file(format!(
+                ".ob names {} outputs, but .o says {}",
+                names.len(),
+                text.outputs
+            )));
+        }
         Ok(text)
     }
 
     /// Takes a row of the table.
     fn push(&mut self, line: usize, digits: impl Iterator<Item = u8> + Clone) -> Result<()> {
-        let (inputs, count) = (self.inputs, digits.clone().count());
-        if count != inputs + 1 {
+        let (inputs, outputs, count) = (self.inputs, self.outputs, digits.clone().count());
+        if count != inputs + outputs {
+            let outputs = if outputs == 1 { "1 output".into() } else { format!("{outputs} outputs") };
             return Err(Error::file(format!(
-                "line {line}: {count} digits instead of {inputs} inputs and 1 output"
+                "line {line}: {count} digits instead of {inputs} inputs and {outputs}"
             )));
         }
         memory::reserve(&mut self.digits, count)?;
@@ -198,8 +261,8 @@ impl Text {
         for (place, digit) in digits.enumerate() {
             let digit = match digit {
                 b'2' => b'-',
-                b'4' if place == inputs => b'1',
-                b'~' if place == inputs => b'-',
+                b'4' if place >= inputs => b'1',
+                b'~' if place >= inputs => b'-',
                 digit => digit,
             };
             if !matches!(digit, b'0' | b'1' | b'-') {
@@ -217,16 +280,17 @@ impl Text {
 
     /// The rows of the table.
     fn cubes(&self) -> impl Iterator<Item = Cube<'_>> {
-        self.digits.chunks_exact(self.inputs + 1).zip(&self.lines).map(|(digits, &line)| Cube {
+        let width = (self.inputs + self.outputs).max(1);
+        self.digits.chunks_exact(width).zip(&self.lines).map(|(digits, &line)| Cube {
             line,
             inputs: &digits[..self.inputs],
-            output: digits[self.inputs],
+            outputs: &digits[self.inputs..],
         })
     }
 
     fn kind(&self) -> Kind {
         self.kind.unwrap_or_else(|| {
-            if self.cubes().any(|cube| cube.output == b'0') { Kind::OnOff } else { Kind::On }
+            if self.cubes().any(|cube| cube.outputs.contains(&b'0')) { Kind::OnOff } else { Kind::On }
         })
     }
 }
@@ -239,10 +303,17 @@ fn size(words: &[&str]) -> Option<usize> {
 /// The rows of the lines with a known output, `-` inputs expanded, in the order of the file.
 fn listed_rows(text: &Text) -> Result<PackedRows> {
     let mut rows = PackedRows::default();
-    for cube in text.cubes().filter(|cube| cube.output != b'-') {
+    for cube in text.cubes().filter(|cube| !cube.is_free()) {
+        if let Some(place) = cube.outputs.iter().position(|&output| output == b'-') {
+            return Err(Error::file(format!(
+                "line {}: output {} is not known where others are; samples say all outputs of a row, or none",
+                cube.line,
+                place + 1
+            )));
+        }
         let open: Vec<usize> = (0..cube.inputs.len()).filter(|&i| cube.inputs[i] == b'-').collect();
         let count = u32::try_from(open.len()).ok().and_then(|open| 1usize.checked_shl(open));
-        let count = count.filter(|count| rows.classes.len().saturating_add(*count) <= PLA_ROWS);
+        let count = count.filter(|count| rows.rows.saturating_add(*count) <= PLA_ROWS);
         let Some(count) = count else {
             return Err(Error::too_large(format!(
                 "line {}: its {} inputs \"-\" stand for 2^{} rows, and at most {PLA_ROWS} rows are made of a file",
@@ -252,11 +323,11 @@ fn listed_rows(text: &Text) -> Result<PackedRows> {
             )));
         };
         let at = |error: Error| error.at(format_args!("line {}", cube.line));
-        rows.reserve(count, text.inputs).map_err(at)?;
+        rows.reserve(count, text).map_err(at)?;
         let mut inputs: Vec<bool> = cube.inputs.iter().map(|&digit| digit == b'1').collect();
         for value in 0..count {
             open.iter().enumerate().for_each(|(j, &i)| inputs[i] = value >> j & 1 != 0);
-            rows.push(inputs.iter().copied(), cube.output == b'1');
+            rows.push(inputs.iter().copied(), cube.outputs.iter().map(|&output| output == b'1'));
         }
     }
     Ok(rows)
@@ -271,10 +342,13 @@ fn all_rows(text: &Text) -> Result<PackedRows> {
             text.inputs
         )));
     }
-    let mut outputs = vec![b'0'; 1 << text.inputs];
+    let count = 1usize << text.inputs;
+    let mut outputs: Vec<u8> = Vec::new();
+    memory::reserve(&mut outputs, count.saturating_mul(text.outputs))?;
+    outputs.resize(count * text.outputs, b'0');
     // A row that is both on and free is on, as espresso has it.
     for output in [b'-', b'1'] {
-        for cube in text.cubes().filter(|cube| cube.output == output) {
+        for cube in text.cubes().filter(|cube| cube.outputs.contains(&output)) {
             let ones =
                 cube.inputs.iter().enumerate().fold(0usize, |a, (i, &c)| a | usize::from(c == b'1') << i);
             let free =
@@ -282,7 +356,11 @@ fn all_rows(text: &Text) -> Result<PackedRows> {
             // Walks the subsets of the free inputs.
             let mut subset = 0;
             loop {
-                outputs[ones | subset] = output;
+                let row = &mut outputs[(ones | subset) * text.outputs..][..text.outputs];
+                row.iter_mut()
+                    .zip(cube.outputs)
+                    .filter(|(_, said)| **said == output)
+                    .for_each(|(row, _)| *row = output);
                 subset = subset.wrapping_sub(free) & free;
                 if subset == 0 {
                     break;
@@ -291,9 +369,17 @@ fn all_rows(text: &Text) -> Result<PackedRows> {
         }
     }
     let mut rows = PackedRows::default();
-    rows.reserve(outputs.iter().filter(|output| **output != b'-').count(), text.inputs)?;
-    for (row, &output) in outputs.iter().enumerate().filter(|(_, output)| **output != b'-') {
-        rows.push((0..text.inputs).map(|i| row >> i & 1 != 0), output == b'1');
+    rows.reserve(count, text)?;
+    for (row, outputs) in outputs.chunks_exact(text.outputs).enumerate() {
+        if outputs.contains(&b'-') {
+            if text.outputs > 1 && outputs.iter().any(|&output| output != b'-') {
+                return Err(Error::file(
+                    "a row may have either value in one output and not in others; samples say all outputs of a row, or none",
+                ));
+            }
+            continue;
+        }
+        rows.push((0..text.inputs).map(|i| row >> i & 1 != 0), outputs.iter().map(|&output| output == b'1'));
     }
     Ok(rows)
 }

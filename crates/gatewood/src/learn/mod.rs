@@ -8,11 +8,14 @@
 //! - [`device`]: the seam for accelerators.
 //! - [`gate`]: from the counts of a gate's addresses to its table.
 //! - [`mod@reference`]: the tree learned one row at a time, the definition.
+//! - [`FunctionTask`], [`learn_function`]: Boolean functions from samples, as small circuits.
 //! - [`Observer`]: progress, and stopping early.
 
 mod defaults;
 pub mod device;
 mod engine;
+#[cfg(feature = "prove")]
+mod function;
 pub mod gate;
 mod grove;
 pub mod objective;
@@ -25,6 +28,8 @@ mod tree;
 pub(crate) use engine::ColumnOrder;
 pub(crate) use engine::remote;
 pub use engine::remote::{Parts, merged_answers};
+#[cfg(feature = "prove")]
+pub use function::{FunctionFit, FunctionSettings, FunctionTask, OutputFit, learn_function};
 pub use grove::{
     CurvePoint, EvalMetric, Examples, GroveFit, GrovePlan, GroveSettings, GroveTask, fit_grove, fit_grove_for,
 };

@@ -1,0 +1,119 @@
+//! Functions whose shape is known are learned exactly; the others within their ANDs.
+
+use super::*;
+use crate::bits::BitMatrix;
+use crate::learn::Silent;
+use crate::random::{Purpose, Stream};
+
+/// Random rows of a function.
+fn sampled(
+    columns: usize,
+    rows: usize,
+    seed: u64,
+    outputs: &[&dyn Fn(&[bool]) -> bool],
+) -> (BitMatrix, BitMatrix) {
+    let mut stream = Stream::new(seed, Purpose::Generate, 0);
+    let (mut inputs, mut said) = (Vec::new(), Vec::new());
+    for _ in 0..rows {
+        let row: Vec<bool> = (0..columns).map(|_| stream.below(2) == 1).collect();
+        said.extend(outputs.iter().map(|output| output(&row)));
+        inputs.extend(row);
+    }
+    (BitMatrix::from_bools(columns, &inputs).unwrap(), BitMatrix::from_bools(outputs.len(), &said).unwrap())
+}
+
+/// Learns from 2,000 rows; the fit, and its errors on 2,000 others.
+fn learned(columns: usize, outputs: &[&dyn Fn(&[bool]) -> bool]) -> (FunctionFit, Vec<f64>) {
+    let (inputs, said) = sampled(columns, 2_000, 1, outputs);
+    let names = |letter: char, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
+    let (input_names, output_names) = (names('x', columns), names('y', outputs.len()));
+    let task = FunctionTask {
+        inputs: inputs.view(),
+        outputs: said.view(),
+        input_names: &input_names,
+        output_names: &output_names,
+        validation: None,
+    };
+    let fit = learn_function(&task, &FunctionSettings::default(), &Silent).unwrap();
+    let (inputs, said) = sampled(columns, 2_000, 2, outputs);
+    let errors = fit.errors(inputs.view(), said.view()).unwrap();
+    (fit, errors)
+}
+
+/// A word of some columns, the lowest bit first.
+fn word(row: &[bool]) -> u64 {
+    row.iter().enumerate().fold(0, |word, (place, &bit)| word | u64::from(bit) << place)
+}
+
+#[test]
+fn known_shapes_are_exact() {
+    let parity = |row: &[bool]| row.iter().step_by(3).filter(|bit| **bit).count() % 2 == 1;
+    let symmetric = |row: &[bool]| [3, 7, 11, 12, 13].contains(&row.iter().filter(|bit| **bit).count());
+    let above = |row: &[bool]| word(&row[..12]) > word(&row[12..24]);
+    let sum_bit = |row: &[bool]| (word(&row[..12]) + word(&row[12..24])) >> 9 & 1 == 1;
+    let carry = |row: &[bool]| (word(&row[..12]) + word(&row[12..24])) >> 12 == 1;
+    let multiplexer = |row: &[bool]| row[3 + word(&row[..3]) as usize];
+    let products = |row: &[bool]| row.chunks(2).fold(false, |sum, pair| sum ^ (pair[0] && pair[1]));
+    let cases: [(usize, &dyn Fn(&[bool]) -> bool, &str); 7] = [
+        (30, &parity, "parity"),
+        (24, &symmetric, "symmetric function"),
+        (24, &above, "decision list"),
+        (24, &sum_bit, "exclusive or of columns and a decision list"),
+        (24, &carry, "decision list"),
+        (11, &multiplexer, "decision tree"),
+        (20, &products, "exclusive or of products of 2 columns"),
+    ];
+    for (columns, function, shape) in cases {
+        let (fit, errors) = learned(columns, &[function]);
+        assert_eq!(fit.outputs[0].shape, shape);
+        assert_eq!(errors, [0.0], "{shape}");
+        assert!(fit.ands < 300, "{shape}: {}", fit.ands);
+    }
+}
+
+#[test]
+fn all_outputs_share_one_circuit_within_the_ands() {
+    let adder = |bit: usize| move |row: &[bool]| (word(&row[..8]) + word(&row[8..16])) >> bit & 1 == 1;
+    let bits: Vec<_> = (0..9).map(adder).collect();
+    let outputs: Vec<&dyn Fn(&[bool]) -> bool> =
+        bits.iter().map(|bit| bit as &dyn Fn(&[bool]) -> bool).collect();
+    let (fit, errors) = learned(16, &outputs);
+    assert_eq!(errors, [0.0; 9]);
+    assert_eq!(fit.netlist.outputs(), 9);
+    assert!(fit.ands <= 500, "{}", fit.ands);
+}
+
+#[test]
+fn what_has_no_shape_stays_within_its_ands() {
+    let odd = |row: &[bool]| word(&row[..10]).wrapping_mul(0x9e37_79b9) >> 7 & 1 == 1;
+    let (inputs, said) = sampled(12, 600, 1, &[&odd]);
+    let names: Vec<String> = (0..12).map(|at| format!("x{at}")).collect();
+    let task = FunctionTask {
+        inputs: inputs.view(),
+        outputs: said.view(),
+        input_names: &names,
+        output_names: &["y".into()],
+        validation: None,
+    };
+    let settings = FunctionSettings { max_ands: 60, ..FunctionSettings::default() };
+    let fit = learn_function(&task, &settings, &Silent).unwrap();
+    assert!(fit.ands <= 60, "{}", fit.ands);
+}
+
+#[test]
+fn wrong_samples_are_refused() {
+    let (inputs, said) = sampled(4, 10, 1, &[&|row: &[bool]| row[0]]);
+    let names: Vec<String> = (0..4).map(|at| format!("x{at}")).collect();
+    let task = FunctionTask {
+        inputs: inputs.view(),
+        outputs: said.view(),
+        input_names: &names,
+        output_names: &["y".into()],
+        validation: None,
+    };
+    let refused = |task: &FunctionTask<'_>| {
+        learn_function(task, &FunctionSettings::default(), &Silent).unwrap_err().to_string()
+    };
+    assert!(refused(&task).contains("10 rows are too few"));
+    assert!(refused(&FunctionTask { input_names: &names[..3], ..task }).contains("4 inputs"));
+}
