@@ -128,7 +128,8 @@ pub fn train(
     };
     let watch = Watch::default();
     let progress = progress.map(Bound::unbind);
-    let trained = watched(py, &watch, progress.as_ref(), || model::train(&training, &settings, &watch))?;
+    let trained =
+        watched(py, &watch, progress.as_ref(), || gatewood::train_sized(&training, &settings, &watch))?;
     let report = serde_json::to_string(&trained.report())
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     Ok((Model::new(trained.model), report))

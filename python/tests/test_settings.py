@@ -37,6 +37,7 @@ GROVE: dict[str, Any] = {
     "feature_reuse": 0.5,
     "reg_lambda": 3.5,
     "vote_bits": 5,
+    "refits": 1,
     "early_stopping_rounds": 2,
     "shared_trees": True,
     "class_weight": "balanced",

@@ -4,6 +4,7 @@ mod command;
 mod explain;
 mod explore;
 mod exports;
+mod learn;
 mod paper;
 mod pins;
 mod readme;

@@ -80,6 +80,7 @@ fn of_groves() -> Vec<(&'static str, Value)> {
         ("feature_reuse", json!(0.5)),
         ("reg_lambda", json!(3.5)),
         ("vote_bits", json!(5)),
+        ("refits", json!(1)),
         ("early_stopping_rounds", json!(2)),
         ("shared_trees", json!(true)),
         ("max_gates", json!(40)),

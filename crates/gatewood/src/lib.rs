@@ -81,6 +81,8 @@ mod platform;
 #[cfg(any(feature = "train", feature = "explain", feature = "prove"))]
 pub mod random;
 mod regressor;
+#[cfg(all(feature = "train", feature = "export"))]
+mod sized;
 pub mod text;
 
 pub use classifier::Classifier;
@@ -93,3 +95,5 @@ pub use platform::set_clock;
 pub use regressor::Regressor;
 #[cfg(feature = "train")]
 pub use regressor::RegressorSettings;
+#[cfg(all(feature = "train", feature = "export"))]
+pub use sized::train_sized;

@@ -61,6 +61,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         L2 regularisation of votes: added to the hessian of every root address, in rows.
     vote_bits : int
         Bits of a vote, its sign included: 1 to 16.
+    refits : int
+        Passes in which the trees of each round are climbed anew with all others in place: for circuits of few gates.
     early_stopping_rounds : int
         Rounds without improvement on the rows of ``eval_set``, or on a tenth of the rows where there is none, after which
         learning stops.
@@ -78,6 +80,9 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         What is done to training images to have more of them: ``"shift"``, ``"mirror"``; an empty list for nothing.
     max_gates : int
         Gates the grove may have at the most.
+    max_luts, max_ands : int
+        LUTs of six inputs, or ANDs of two, that the whole circuit may take, its encoder counted: held-out rows choose the best
+        model that fits.
     time_limit : float
         Seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model then
         depends on the machine.
@@ -148,6 +153,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         feature_reuse: float | None = None,
         reg_lambda: float | None = None,
         vote_bits: int | None = None,
+        refits: int | None = None,
         early_stopping_rounds: int | None = None,
         eval_metric: str | None = None,
         shared_trees: bool | None = None,
@@ -155,6 +161,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         patterns: int | None = None,
         augment: list[str] | None = None,
         max_gates: int | None = None,
+        max_luts: int | None = None,
+        max_ands: int | None = None,
         time_limit: float | None = None,
         class_weight: Any = None,
         encode: dict[str, Any] | None = None,
@@ -181,6 +189,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.feature_reuse = feature_reuse
         self.reg_lambda = reg_lambda
         self.vote_bits = vote_bits
+        self.refits = refits
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.shared_trees = shared_trees
@@ -188,6 +197,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.patterns = patterns
         self.augment = augment
         self.max_gates = max_gates
+        self.max_luts = max_luts
+        self.max_ands = max_ands
         self.time_limit = time_limit
         self.class_weight = class_weight
 

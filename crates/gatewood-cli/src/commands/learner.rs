@@ -132,6 +132,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "B")]
     vote_bits: Option<u32>,
 
+    /// Grove: passes in which each round is learned anew with all others in place, for circuits of few gates
+    #[arg(long, value_name = "PASSES")]
+    refits: Option<usize>,
+
     /// Grove: stop after this many rounds that did not help on a tenth of the training rows, put aside for that
     #[arg(long, alias = "patience", value_name = "P")]
     early_stopping_rounds: Option<usize>,
@@ -161,6 +165,14 @@ pub(crate) struct LearnArgs {
     /// held-out rows say that this is better than to stop
     #[arg(long, value_name = "GATES")]
     max_gates: Option<usize>,
+
+    /// Grove: LUTs of six inputs that the circuit may take, its encoder counted; held-out rows choose the best that fits
+    #[arg(long, value_name = "LUTS", conflicts_with = "max_ands")]
+    max_luts: Option<usize>,
+
+    /// Grove: the same for ANDs of two inputs
+    #[arg(long, value_name = "ANDS")]
+    max_ands: Option<usize>,
 
     /// Grove: seconds of learning. Rounds and learning rate, where not given, are chosen to make most of them; the model
     /// then depends on the machine
@@ -257,6 +269,7 @@ impl LearnArgs {
             ("feature_reuse", self.feature_reuse.map(Value::from)),
             ("reg_lambda", self.reg_lambda.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
+            ("refits", self.refits.map(Value::from)),
             ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
             ("eval_metric", self.eval_metric.clone().map(Value::from)),
             ("spans", self.spans.map(Value::from)),
@@ -264,6 +277,8 @@ impl LearnArgs {
             ("pattern", self.pattern.clone()),
             ("augment", (!self.augment.is_empty()).then(|| self.augment())),
             ("max_gates", self.max_gates.map(Value::from)),
+            ("max_luts", self.max_luts.map(Value::from)),
+            ("max_ands", self.max_ands.map(Value::from)),
             ("time_limit", self.time_limit.map(Value::from)),
             ("shared_trees", self.shared_trees.then_some(Value::from(true))),
         ];

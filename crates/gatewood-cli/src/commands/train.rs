@@ -362,7 +362,7 @@ fn train(
         ..Training::new(Rows::Raw(train.table.view()), &train.labels)
     };
     let bar = terminal.bar("learning");
-    let trained = gatewood::model::train(&training, settings, &bar)?;
+    let trained = gatewood::train_sized(&training, settings, &bar)?;
     drop(bar);
     let metrics = |rows: &Split| -> Result<Metrics> {
         let prediction = trained.model.predict_rows(Rows::Raw(rows.table.view()), args.learn.threads())?;

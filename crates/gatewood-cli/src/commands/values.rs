@@ -91,7 +91,7 @@ impl Learn<'_> {
             ..Training::new(rows, &train.labels)
         };
         let bar = self.terminal.bar("learning");
-        let trained = gatewood::model::train(&training, self.settings, &bar)?;
+        let trained = gatewood::train_sized(&training, self.settings, &bar)?;
         drop(bar);
         let threads = self.settings.learn.threads();
         let measure = |rows: &Split| {

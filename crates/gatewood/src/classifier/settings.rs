@@ -3,7 +3,11 @@
 use super::Classifier;
 use crate::encode::{EncodeSettings, ImageShape, Labels, Table};
 use crate::learn::{GroveSettings, Observer, Silent, TreeSettings};
-use crate::model::{LearnSettings, Rows, TrainSettings, Trained, Training, train};
+#[cfg(not(feature = "export"))]
+use crate::model::train as train_sized;
+use crate::model::{LearnSettings, Rows, TrainSettings, Trained, Training};
+#[cfg(feature = "export")]
+use crate::train_sized;
 use crate::{Error, Result};
 
 /// How a [`Classifier`] is trained: a grove unless [`ClassifierSettings::tree`] asks for the paper's tree.
@@ -111,7 +115,7 @@ impl ClassifierSettings {
         self
     }
 
-    /// The settings as [`train`] takes them.
+    /// The settings as [`train`](crate::model::train()) takes them.
     pub fn train_settings(&self) -> &TrainSettings {
         &self.train
     }
@@ -119,7 +123,7 @@ impl ClassifierSettings {
     /// Trains a classifier.
     ///
     /// # Errors
-    /// As [`train`].
+    /// As [`train`](crate::model::train()).
     pub fn fit(&self, table: &Table, labels: &Labels) -> Result<Classifier> {
         if labels.values().is_some() {
             return Err(Error::setting("a classifier learns classes, and the labels are values: use train"));
@@ -132,11 +136,11 @@ impl ClassifierSettings {
     /// it went, too.
     ///
     /// # Errors
-    /// As [`train`].
+    /// As [`train`](crate::model::train()).
     pub fn fit_rows(&self, training: &Training<'_>, observer: &dyn Observer) -> Result<Trained> {
         match &self.refused {
             Some(refused) => Err(Error::setting(refused.clone())),
-            None => train(training, &self.train, observer),
+            None => train_sized(training, &self.train, observer),
         }
     }
 }
@@ -150,7 +154,7 @@ impl Classifier {
     /// Trains a classifier with the library's defaults.
     ///
     /// # Errors
-    /// As [`train`].
+    /// As [`train`](crate::model::train()).
     pub fn fit(table: &Table, labels: &Labels) -> Result<Self> {
         Self::settings().fit(table, labels)
     }

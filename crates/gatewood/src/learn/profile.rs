@@ -45,6 +45,11 @@ impl Profile {
         Self { rows, columns, bits, classes, kind }
     }
 
+    /// Whether each column of a table is one bit.
+    pub fn is_all_bits(&self) -> bool {
+        self.kind == DataKind::Table && self.columns == self.bits
+    }
+
     /// Rows of bits, each a column of a table.
     pub fn of_bits(rows: usize, bits: usize, classes: usize) -> Self {
         Self::new(rows, bits, bits, classes, DataKind::Table)

@@ -32,6 +32,13 @@ use crate::{Error, Result};
 /// memory is unavailable, or the observer stops the work.
 pub fn train(training: &Training<'_>, settings: &TrainSettings, observer: &dyn Observer) -> Result<Trained> {
     let mut settings = settings.clone();
+    if let LearnSettings::Grove(grove) = &settings.learn
+        && (grove.max_luts.is_some() || grove.max_ands.is_some())
+    {
+        return Err(Error::setting(
+            "max_luts and max_ands are met by comparing several models, which is done where one model is trained by itself",
+        ));
+    }
     if !settings.class_weight.is_even() {
         let LearnSettings::Grove(grove) = &mut settings.learn else {
             return Err(Error::setting("a tree does not take weights of classes: use a grove"));

@@ -13,6 +13,7 @@ use super::features::{grove_of, trees_among};
 use super::gates::Gates;
 use super::leaf_step::LeafStep;
 use super::prune::prune;
+use super::refit::refit;
 use super::round::{Grower, Growing};
 use super::settings::GrovePlan;
 use super::time_limit::{Clock, Timed, plan_within, slower_plan};
@@ -206,7 +207,9 @@ impl<'a, E: Engine> Setup<'a, E> {
     /// What is known of the training rows before the first round.
     pub(super) fn begin(&self, grower: &Grower<'_, E>, held_out: Option<&[bool]>) -> Result<Growing<E>> {
         let rows = self.state_of(self.engine, &self.trees, grower, held_out)?;
-        Ok(Growing::new(rows, self.order.columns().len(), &self.trees))
+        let mut growing = Growing::new(rows, self.order.columns().len(), &self.trees);
+        grower.note_pairs(&mut growing)?;
+        Ok(growing)
     }
 
     /// What is known of rows after some trees.
@@ -346,6 +349,17 @@ fn finish<E: Engine>(
     }
     let Growth { mut trees, curve, ends, .. } = growth;
     let grower = setup.grower(plan);
+    if grower.plan.refits > 0 {
+        let rows = setup.state_of(setup.engine, &trees, &grower, None)?;
+        let mut growing = Growing::new(rows, setup.order.columns().len(), &trees);
+        let position = setup.first_round(&grower.plan) + grower.plan.rounds;
+        let tracker = Tracker::new(observer, 1);
+        // A shared feature that no tree reads yet would be one more gate.
+        let has_features = setup.order.columns().len() > setup.inputs;
+        let feature_reuse = if has_features { 1.0 } else { grower.plan.feature_reuse };
+        let again = setup.grower(GrovePlan { feature_reuse, ..grower.plan.clone() });
+        refit(&again, &mut growing, &mut trees, &ends, setup.trees.len(), position, &tracker)?;
+    }
     if let Some(most) = most {
         let mut state = setup.state_of(setup.engine, &trees, &grower, None)?;
         prune(&grower, &mut state, &mut trees, most)?;

@@ -16,9 +16,11 @@ mod fit;
 mod gates;
 mod in_parts;
 mod leaf_step;
+mod pairs;
 mod prune;
 #[cfg(test)]
 mod reference;
+mod refit;
 mod round;
 mod settings;
 mod task;

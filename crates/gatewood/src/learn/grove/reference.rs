@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::features::grove_of;
 use super::leaf_step::LeafStep;
+use super::pairs;
 use super::round::words_seen;
 use super::settings::GrovePlan;
 use crate::bits::kernels::{Kernels, Level, Sums};
@@ -102,6 +103,9 @@ pub(super) fn grove(
     };
     let mut trees: Vec<VoteTree> = Vec::new();
     rows.update(unit);
+    if plan.pairs && bias.len() == 1 {
+        learner.note_pairs(&rows);
+    }
     for round in 0..plan.rounds {
         let grown = match bias.len() {
             1 => learner.round_of_one(round, &mut rows, &step, unit),
@@ -248,6 +252,31 @@ struct Sample {
 }
 
 impl Learner<'_> {
+    /// Counts columns as read whose exclusive or tells the sides apart, one row at a time.
+    fn note_pairs(&mut self, rows: &Rows) {
+        let mut stream = Stream::new(self.plan.seed, Purpose::Sample, pairs::POSITION);
+        let gradients: Vec<i32> = rows.gradients.iter().map(|gradients| gradients[0]).collect();
+        let picks = self.draw(rows, &gradients, &[], self.size(rows), self.power(), &mut stream);
+        let Some(sample) = self.gather(rows, &picks, &mut stream) else { return };
+        let counts = |bit: &dyn Fn(&[bool]) -> bool| {
+            [0, 1].map(|side: usize| sample.sides[side].iter().filter(|row| bit(row)).count() as u32)
+        };
+        let sizes = [0, 1].map(|side: usize| sample.sides[side].len() as u32);
+        let mut found = Vec::new();
+        for first in 0..sample.columns.len() {
+            for second in first + 1..sample.columns.len() {
+                let both = counts(&|row| row[first] != row[second]);
+                let singles = [first, second].map(|column| counts(&|row| row[column]));
+                if let Some(told) = pairs::told(both, singles, sizes, sample.columns.len()) {
+                    found.push((told, [sample.columns[first], sample.columns[second]]));
+                }
+            }
+        }
+        for column in pairs::most_telling(found).into_iter().flatten() {
+            self.uses[column as usize] += pairs::USES;
+        }
+    }
+
     fn round_of_one(&self, round: usize, rows: &mut Rows, step: &LeafStep, unit: f64) -> Vec<VoteTree> {
         let plan = self.plan;
         let first = round * plan.trees_per_round;

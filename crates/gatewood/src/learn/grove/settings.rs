@@ -79,6 +79,10 @@ pub struct GroveSettings {
     pub reg_lambda: Option<f64>,
     /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
     pub vote_bits: Option<u32>,
+    /// Passes in which the trees of each round are climbed anew with all others in place, and kept where the loss of the training
+    /// rows falls; where there are spans, only of columns that trees read. None; each takes about as long as learning, and is for groves of few trees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refits: Option<usize>,
     /// Rounds without improvement on the validation rows after which learning stops.
     #[serde(alias = "patience")]
     pub early_stopping_rounds: Option<usize>,
@@ -93,6 +97,13 @@ pub struct GroveSettings {
     /// Gates the grove may have at the most: it grows to twice as many where the rounds allow it, and then the trees that
     /// matter least are dropped, if rows held out say that this is better than to stop.
     pub max_gates: Option<usize>,
+    /// LUTs of six inputs that the whole circuit may take, its encoder counted. [`train_sized`](crate::train_sized) finds the best
+    /// model for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_luts: Option<usize>,
+    /// The same for ANDs of two inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_ands: Option<usize>,
     /// Pixels of the lines in images that trees read as spans, 2 to 12; 0 for none. [`train`](crate::model::train) makes the
     /// spans; who calls [`fit_grove`](super::fit_grove) brings them along.
     pub spans: Option<usize>,
@@ -162,10 +173,16 @@ pub struct GrovePlan {
     pub honest_fraction: f64,
     /// Part of the columns tried that are drawn by how often they were read.
     pub feature_reuse: f64,
+    /// Whether pairs of columns are looked for whose exclusive or tells the classes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pairs: bool,
     /// L2 regularisation of votes.
     pub reg_lambda: f64,
     /// Bits of a vote.
     pub vote_bits: u32,
+    /// Passes in which each round is learned anew with all others in place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refits: usize,
     /// Rounds without improvement after which learning stops.
     pub early_stopping_rounds: Option<usize>,
     /// What validation rows choose the rounds by.
@@ -357,8 +374,10 @@ impl GroveSettings {
                 0.0,
                 1.0,
             )?,
+            pairs: two && data.is_all_bits(),
             reg_lambda: within("reg_lambda", self.reg_lambda.unwrap_or(defaults.reg_lambda), 0.0, 1e6)?,
             vote_bits,
+            refits: between("refits", self.refits.unwrap_or(0), 0, 1000)?,
             early_stopping_rounds: self.early_stopping_rounds,
             eval_metric: self.eval_metric.unwrap_or_default(),
             shared_trees,

@@ -21,12 +21,12 @@ use crate::learn::objective::ValueLoss;
 use crate::pool::Pool;
 use crate::random::{Purpose, Stream};
 
-/// Rows of random bits; the class hangs on three of them, with noise.
+/// Rows of random bits; the class hangs on three of them, or on the exclusive or of two, with noise.
 fn rows(count: usize, columns: usize, classes: u32, seed: u64) -> (Vec<bool>, Vec<u32>) {
     let mut stream = Stream::new(seed, Purpose::Generate, 0);
     let bits: Vec<bool> = (0..count * columns).map(|_| stream.below(2) == 1).collect();
     let mut label = |row: &[bool]| {
-        let class = u32::from(row[0] ^ row[1]) + u32::from(row[2]);
+        let class = u32::from(row[0] ^ row[1]) + u32::from(row[2] && seed % 4 != 1);
         if stream.below(8) == 0 { stream.below(classes) } else { class % classes }
     };
     let labels = bits.chunks(columns).map(&mut label).collect();

@@ -35,6 +35,17 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
+    /// Rows of the lower and of the upper side.
+    pub(crate) fn side_rows(&self) -> [u32; 2] {
+        self.rows
+    }
+
+    /// A column of a sample that is here, by sides.
+    pub(crate) fn sides(&self, column: usize) -> [&[u64]; 2] {
+        let (lower, upper) = self.column(column).split_at(self.split);
+        [lower, upper]
+    }
+
     /// Gathers the chosen words of picked rows.
     pub(crate) fn gather(
         all: &impl RowWords,

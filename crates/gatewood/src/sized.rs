@@ -1,0 +1,217 @@
+//! The best model for a number of LUTs or ANDs, its encoder counted.
+//!
+//! Several shapes of trees are learned from four fifths of the rows, each with as many rounds as fit, and compared on the others.
+//! The best is then learned from all rows.
+
+use crate::circuit::{SimplifySettings, SumsOf};
+use crate::export::{ModelOptions, netlist_of};
+use crate::learn::{GroveSettings, Observer};
+use crate::model::{LearnSettings, Metrics, Model, TrainSettings, Trained, Training, holdout, train};
+use crate::{Error, Result};
+
+/// What a circuit may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Budget {
+    /// LUTs of six inputs.
+    Luts(usize),
+    /// ANDs of two inputs.
+    Ands(usize),
+}
+
+impl Budget {
+    fn of(settings: &GroveSettings) -> Result<Option<Self>> {
+        match (settings.max_luts, settings.max_ands) {
+            (None, None) => Ok(None),
+            (Some(0), _) | (_, Some(0)) => {
+                Err(Error::setting("a circuit of no LUTs or no ANDs says nothing"))
+            }
+            (Some(luts), None) => Ok(Some(Self::Luts(luts))),
+            (None, Some(ands)) => Ok(Some(Self::Ands(ands))),
+            (Some(_), Some(_)) => Err(Error::setting("max_luts and max_ands do not go together")),
+        }
+    }
+
+    fn most(self) -> usize {
+        match self {
+            Self::Luts(most) | Self::Ands(most) => most,
+        }
+    }
+
+    /// What a bit of a vote takes, about: its table, and a place in the sum.
+    fn a_vote_bit(self) -> usize {
+        match self {
+            Self::Luts(_) => 2,
+            Self::Ands(_) => 25,
+        }
+    }
+
+    /// What a model takes, with its encoder where that can be part of a circuit.
+    fn size(self, model: &Model) -> Result<usize> {
+        let sums = match self {
+            Self::Luts(_) => SumsOf::Counters,
+            Self::Ands(_) => SumsOf::FullAdders,
+        };
+        let options = |encoder| ModelOptions { encoder, sums: Some(sums), ..ModelOptions::default() };
+        let netlist = netlist_of(model, &options(true)).or_else(|_| netlist_of(model, &options(false)))?;
+        match self {
+            Self::Luts(_) => Ok(netlist.map_to_luts(6)?.luts()),
+            Self::Ands(_) => {
+                Ok(netlist.simplify(&SimplifySettings { proofs: true, merge: 0 })?.netlist.ands())
+            }
+        }
+    }
+}
+
+/// Gates of one tree a class, and bits of their votes: few LUTs each.
+const SHAPES: [(usize, u32); 4] = [(6, 1), (6, 2), (4, 3), (4, 5)];
+
+/// Part of the rows that choose among shapes.
+const HELD_OUT: f64 = 0.2;
+
+/// How often the rounds are corrected by what the circuit took, and how full it should be.
+const CORRECTIONS: usize = 4;
+const FULL: f64 = 0.9;
+
+/// Rounds at the most.
+const MOST_ROUNDS: usize = 4_000;
+
+/// Trains a model as [`train`] does; where [`GroveSettings::max_luts`] or [`GroveSettings::max_ands`] is given, the best that
+/// fits. What is set is kept; rounds, shape, bits of votes and rate are chosen on held-out rows where they are left open.
+///
+/// # Errors
+/// As [`train`], and when nothing fits.
+pub fn train_sized(
+    training: &Training<'_>,
+    settings: &TrainSettings,
+    observer: &dyn Observer,
+) -> Result<Trained> {
+    let LearnSettings::Grove(grove) = &settings.learn else { return train(training, settings, observer) };
+    let Some(budget) = Budget::of(grove)? else { return train(training, settings, observer) };
+    let labels = training.train.labels;
+    if training.start.is_some() {
+        return Err(Error::setting("a model that is continued has no limit of LUTs or ANDs"));
+    }
+    if labels.values().is_some() {
+        return Err(Error::setting("max_luts and max_ands are for classes, and the target is a value"));
+    }
+    let parts = holdout(labels, HELD_OUT, grove.seed)?;
+    let (learned, held) = (training.train.select(&parts.train)?, training.train.select(&parts.test)?);
+    let part = Training { train: learned.view(), validation: None, ..*training };
+    let with =
+        |shape: GroveSettings| TrainSettings { learn: LearnSettings::Grove(shape), ..settings.clone() };
+    let mut best: Option<(f64, GroveSettings)> = None;
+    for shape in shapes(grove, settings.encode.image.is_some()) {
+        let fit = |shape: &GroveSettings| train(&part, &with(shape.clone()), observer);
+        let Some((shape, trained)) = within(shape, budget, labels.classes().len(), fit)? else { continue };
+        let view = held.view();
+        let prediction = trained.model.predict_rows(view.rows, grove.threads)?;
+        let error = Metrics::new(labels.classes().len(), view.labels.codes(), &prediction)?.error;
+        if best.as_ref().is_none_or(|(least, _)| error < *least) {
+            best = Some((error, shape));
+        }
+    }
+    let nothing = || Error::setting(format!("no circuit of {} fits: allow more", budget.most()));
+    let (_, shape) = best.ok_or_else(nothing)?;
+    let fit = |shape: &GroveSettings| train(training, &with(shape.clone()), observer);
+    let (_, trained) = within(shape, budget, labels.classes().len(), fit)?.ok_or_else(nothing)?;
+    Ok(trained)
+}
+
+/// The shapes to compare: what is set stays, the rest is varied.
+fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
+    let mut shapes: Vec<GroveSettings> = Vec::new();
+    for (arity, bits) in SHAPES {
+        let open = settings.arity.is_none() && settings.root_arity.is_none() && settings.depth.is_none();
+        let mut shape = settings.clone();
+        (shape.max_luts, shape.max_ands) = (None, None);
+        if open {
+            (shape.arity, shape.depth) = (Some(arity), Some(1));
+        }
+        shape.vote_bits = shape.vote_bits.or(Some(bits));
+        shape.patterns = shape.patterns.or(Some(0));
+        shape.trees_per_round = shape.trees_per_round.or(Some(1));
+        if are_images {
+            // Spans cost a LUT each, and less where trees share them.
+            shape.feature_reuse = shape.feature_reuse.or(Some(0.97));
+        }
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    shapes
+}
+
+/// A shape with as many rounds as fit, and what is learned with them.
+fn within(
+    mut shape: GroveSettings,
+    budget: Budget,
+    classes: usize,
+    fit: impl Fn(&GroveSettings) -> Result<Trained>,
+) -> Result<Option<(GroveSettings, Trained)>> {
+    let (given, rate) = (shape.rounds.is_some(), shape.learning_rate);
+    let margins = if classes == 2 { 1 } else { classes };
+    let bits = shape.vote_bits.unwrap_or(8);
+    let a_round = budget.a_vote_bit() * bits as usize * margins;
+    let mut rounds = shape.rounds.unwrap_or((budget.most() / a_round).clamp(1, MOST_ROUNDS));
+    let mut best: Option<(GroveSettings, Trained)> = None;
+    let mut largest = 0;
+    for _ in 0..CORRECTIONS {
+        shape.rounds = Some(rounds);
+        shape.learning_rate = rate.or(Some(usual_rate(bits, rounds)));
+        let trained = fit(&shape)?;
+        let size = budget.size(&trained.model)?;
+        if size <= budget.most() && size >= largest {
+            largest = size;
+            best = Some((shape.clone(), trained));
+        }
+        let full = size as f64 / budget.most() as f64;
+        let next = ((rounds as f64 * 0.98 / full) as usize).clamp(1, MOST_ROUNDS);
+        if given || next == rounds || (FULL..=1.0).contains(&full) || full > 1.0 && rounds == 1 {
+            break;
+        }
+        rounds = if full > 1.0 { next.min(rounds - 1) } else { next };
+    }
+    Ok(best)
+}
+
+/// The rate that suits so many rounds: with votes of one bit every vote counts the same, so that more of them want to be smaller.
+fn usual_rate(bits: u32, rounds: usize) -> f64 {
+    let rounds = rounds.max(1) as f64;
+    match bits {
+        1 => libm::pow(rounds, -0.55).min(0.5),
+        _ => (8.0 / rounds).clamp(0.05, 0.5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::BitMatrix;
+    use crate::encode::Labels;
+    use crate::learn::Silent;
+    use crate::model::Rows;
+
+    #[test]
+    fn circuits_stay_within_their_luts_and_ands() {
+        let bit = |row: usize, column: usize| (row * 2_654_435_761 >> (column * 3 + 4)) % 5 < 2;
+        let bits: Vec<bool> = (0..600).flat_map(|row| (0..10).map(move |column| bit(row, column))).collect();
+        let bits = BitMatrix::from_bools(10, &bits).unwrap();
+        let ones = |row: usize| (0..6).filter(|&column| bit(row, column)).count();
+        let codes = (0..600).map(|row| u32::from(ones(row) > 2)).collect();
+        let labels = Labels::new(vec!["no".into(), "yes".into()], codes).unwrap();
+        let training = Training::new(Rows::Bits(bits.view()), &labels);
+        for (budget, settings) in [
+            (Budget::Luts(12), GroveSettings { max_luts: Some(12), ..GroveSettings::default() }),
+            (Budget::Ands(120), GroveSettings { max_ands: Some(120), ..GroveSettings::default() }),
+        ] {
+            let settings =
+                TrainSettings { learn: LearnSettings::Grove(settings), ..TrainSettings::default() };
+            let trained = train_sized(&training, &settings, &Silent).unwrap();
+            assert!(budget.size(&trained.model).unwrap() <= budget.most());
+            let said = trained.model.predict_rows(Rows::Bits(bits.view()), 1).unwrap();
+            let error = Metrics::new(2, labels.codes(), &said).unwrap().error;
+            assert!(error < 0.2, "{error}");
+            assert!(train(&training, &settings, &Silent).unwrap_err().is_setting());
+        }
+    }
+}
