@@ -94,15 +94,14 @@ pub fn verify(model: &Model, bytes: &[u8], format: Format, options: &VerifyOptio
             return None;
         }
         let options = ModelOptions { encoder, fraction, all_inputs, outputs, ..ModelOptions::default() };
-        // Sums like those of the file are the easiest to compare with it.
-        let like = options.made_for(format);
-        let unlike = match like.sums {
-            Some(SumsOf::FullAdders) => SumsOf::Counters,
-            _ => SumsOf::FullAdders,
-        };
+        // Files of narrow LUTs and ANDs are made with full adders, others with counters.
+        let is_narrow = file.max_arity() < 6;
+        let sums =
+            [is_narrow, !is_narrow].map(|adders| if adders { SumsOf::FullAdders } else { SumsOf::Counters });
+        let like = ModelOptions { sums: Some(sums[0]), ..options };
         let netlist = exported_netlist(model, &like).ok()?;
         let fits = (netlist.inputs(), netlist.outputs()) == (file.inputs(), file.outputs());
-        let other = ModelOptions { sums: Some(unlike), ..like };
+        let other = ModelOptions { sums: Some(sums[1]), ..like };
         fits.then_some([netlist, exported_netlist(model, &other).ok()?])
     };
     let said = Interface::find(bytes).and_then(|interface| Some((interface, of(interface)?)));
