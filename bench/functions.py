@@ -124,7 +124,6 @@ def functions():
         yield f"parity of a third of {inputs}", inputs, parity(range(0, inputs, 3))
     for selects in [4, 5, 6]:
         yield f"multiplexer of {2**selects}", selects + 2**selects, multiplexer(selects)
-    # Seeds whose function is not nearly a constant.
     for inputs, gates in [(20, 60), (40, 100), (80, 150), (120, 200), (200, 300)]:
         for seed in [1, 2]:
             yield f"control logic, {gates} gates over {inputs}, seed {seed}", inputs, control(inputs, gates, 1000 * inputs + seed)
