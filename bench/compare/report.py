@@ -18,7 +18,7 @@ TITLES = {
     "mnist": "MNIST, ten classes", "fashion-mnist": "Fashion-MNIST, ten classes", "adult": "Adult",
     "covertype2": "Covertype, class 2 or another", "covertype": "Covertype, seven classes",
     "electricity": "Electricity", "spambase": "Spambase", "nsl-kdd": "NSL-KDD", "unsw-nb15": "UNSW-NB15",
-    "sms-spam": "SMS spam",
+    "sms-spam": "SMS spam", "made-100k": "Made data, 100,000 rows", "made-1m": "Made data, a million rows",
     **{f"mnist{pair}-standard": f"MNIST {pair[0]} or {pair[1]}, standard split"
        for pair in ("27", "38", "45", "49", "58", "79")},
 }

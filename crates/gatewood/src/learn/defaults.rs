@@ -96,7 +96,7 @@ const TABLE_OF_TWO_SMALL: Defaults = Defaults {
     cv_folds: 5,
     trees_per_round: 2,
     learning_rate: 0.07,
-    honest_fraction: 0.3,
+    honest_fraction: 0.5,
     reg_lambda: 0.5,
     ..TABLE_OF_TWO
 };
@@ -208,7 +208,7 @@ fn is_wide(data: &Profile) -> bool {
 }
 
 /// The table, the more particular cases first.
-pub(super) const CASES: [Case; 22] = [
+pub(super) const CASES: [Case; 23] = [
     Case {
         name: "a value, under 2,000 rows",
         holds: |data| data.classes == 0 && data.rows < 2_000,
@@ -238,6 +238,13 @@ pub(super) const CASES: [Case; 22] = [
         },
         others: &[],
         note: "held-out rows of digits turned by an angle, and of the edges of ellipses: RMSE 12.4 and 2.05; 13.2 and 2.43 with the values of tables, 12.7 and 1.95 with two levels; without patterns 12.9 and 2.70",
+    },
+    Case {
+        name: "a value, 30,000 rows or more",
+        holds: |data| data.classes == 0 && data.rows >= 30_000,
+        defaults: Defaults { sample_rows: 24576, ..VALUE },
+        others: &[],
+        note: "held-out training rows, three splits: RMSE of flights 16.28 on samples of 24,576, 16.44 of 16,384, 16.72 of 8,192; of Friedman's 1.027, 1.028, 1.031",
     },
     Case {
         name: "a value",
@@ -313,7 +320,7 @@ pub(super) const CASES: [Case; 22] = [
         holds: |data| data.classes == 2 && data.rows < 250,
         defaults: TABLE_OF_TWO_SMALL,
         others: &[],
-        note: "PMLB: honest votes and five folds where rows are few and noisy; too few to choose a shape by",
+        note: "PMLB, held-out training rows of 53 sets: log loss 0.351 with half of the rows kept honest, 0.357 with three tenths, 0.368 with none; too few to choose a shape by",
     },
     Case {
         name: "table, 2 classes, under 2,000 rows",
@@ -346,9 +353,9 @@ pub(super) const CASES: [Case; 22] = [
     Case {
         name: "table, 2 classes, under 200,000 rows",
         holds: |data| data.classes == 2 && data.rows < 200_000,
-        defaults: TABLE_OF_TWO_FLAT,
+        defaults: Defaults { climb: 600, most_rounds: 2000, feature_reuse: 0.8, ..TABLE_OF_TWO_FLAT },
         others: &[],
-        note: "UNSW-NB15, held-out training rows: 2.06 % wrong with one gate a tree against 2.20 % with two levels",
+        note: "UNSW-NB15, held-out training rows, three splits: 1.87 % wrong and a log loss of 0.0508; two levels 1.94 %; half of the columns drawn by use, a climb of 300 and up to 600 rounds 1.92 % on two of the splits where these have 1.81 %",
     },
     Case {
         name: "table, 2 classes",

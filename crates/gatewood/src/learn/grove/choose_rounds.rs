@@ -264,7 +264,14 @@ fn judge_fold<E: Engine>(
         let last = if growing.easy == Some(true) { grower.plan.easy_rounds } else { grower.plan.rounds };
         let done = grown.is_empty() || round >= last || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
-            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(&held_out), factor)?;
+            let now = calibrate(
+                setup.engine,
+                &growing.rows,
+                setup.objective(),
+                Some(&held_out),
+                factor,
+                grower.plan.cv_folds,
+            )?;
             factor = now.factor;
             judged.push((round, now));
             if is_better(now.loss, best.0, setup.objective()) {
@@ -293,7 +300,7 @@ pub(super) fn pruning_pays<E: Engine>(
     let mut growing = setup.begin(&grower, Some(&held_out))?;
     let loss = |growing: &Growing<E>| -> Result<f64> {
         let judge =
-            |factor| calibrate(setup.engine, &growing.rows, setup.objective(), Some(&held_out), factor);
+            |factor| calibrate(setup.engine, &growing.rows, setup.objective(), Some(&held_out), factor, 1);
         Ok(judge(judge(1.0)?.factor)?.loss)
     };
     let mut trees = setup.trees.clone();

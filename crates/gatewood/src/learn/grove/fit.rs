@@ -165,7 +165,7 @@ impl<'a, E: Engine> Setup<'a, E> {
                 grower.round(round, &mut growing, usize::MAX)?;
                 tracker.check()?;
             }
-            let loss = calibrate(self.engine, &growing.rows, self.objective(), Some(&held_out), 1.0)?.loss;
+            let loss = calibrate(self.engine, &growing.rows, self.objective(), Some(&held_out), 1.0, 1)?.loss;
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
                 best = Some((loss, plan));
             }
@@ -366,7 +366,7 @@ fn finish<E: Engine>(
     }
     if let Some(validation) = validation {
         let state = setup.state_of(validation, &trees, &grower, None)?;
-        Calibrated { factor, loss, .. } = calibrate(validation, &state, setup.objective(), None, 1.0)?;
+        Calibrated { factor, loss, .. } = calibrate(validation, &state, setup.objective(), None, 1.0, 1)?;
     }
     let grove = setup.grove(setup.unit * factor, &trees)?;
     Ok(GroveFit {
@@ -464,7 +464,7 @@ fn grow<E: Engine>(
             validation_auc: None,
         };
         if let Some((engine, held)) = &held {
-            let now = calibrate(*engine, held, setup.objective(), None, factor)?;
+            let now = calibrate(*engine, held, setup.objective(), None, factor, 1)?;
             factor = now.factor;
             let (error, _) = mean_loss(*engine, held)?;
             (point.validation_error, point.validation_loss) = (Some(error), Some(now.loss));
@@ -491,7 +491,7 @@ fn grow<E: Engine>(
         if let Some(held_out) = held_out
             && (judgings.next_if_eq(&round).is_some() || is_over)
         {
-            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(held_out), factor)?;
+            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(held_out), factor, 1)?;
             factor = now.factor;
             point.validation_loss = Some(now.loss);
             judged.push((round, now));
