@@ -54,12 +54,14 @@ def loss(value):
     return "-" if value is None else f"{value:.4f}"
 
 
-def read(paths):
-    """The last result of every job, and the lines that say why others have none."""
+def read(paths, cpu=False):
+    """The last result of every job, and the lines that say why others have none; training times of the processor on wish."""
     last = {}
     for path in paths:
         for line in pathlib.Path(path).read_text().splitlines():
             result = json.loads(line)
+            if cpu and "train_cpu_seconds" in result:
+                result["train_seconds"] = result["train_cpu_seconds"]
             last[result["set"], result["method"], result["seed"], result["threads"]] = result
     return list(last.values())
 
@@ -211,6 +213,36 @@ def standing_by_loss(cells, names, method):
     return f"{ahead} / {len(pairs) - ahead - behind} / {behind}"
 
 
+def clear_differences(cells, names, method):
+    """Of paired splits: how often Gatewood is ahead or behind by more than two standard errors, in error and in log loss."""
+    counts = []
+    for figure in ("error", "log_loss"):
+        ahead = behind = 0
+        for name in names:
+            ours, theirs = ({result["seed"]: result.get(figure) for result in cells[name][one].results}
+                            for one in (OURS, method))
+            pairs = [theirs[seed] - ours[seed] for seed in ours.keys() & theirs.keys()
+                     if None not in (ours[seed], theirs[seed])]
+            if len(pairs) > 1:
+                slack = 2 * spread(pairs) / len(pairs) ** 0.5 + 1e-12
+                ahead += mean(pairs) > slack
+                behind += mean(pairs) < -slack
+        counts += [ahead, behind]
+    return counts
+
+
+def clear_text(cells, methods):
+    """A line for each rival that says how many differences are more than chance."""
+    text = ""
+    for method in methods:
+        names = common_sets(cells, [OURS, method])
+        if names and OURS in cells[names[0]]:
+            error_ahead, error_behind, loss_ahead, loss_behind = clear_differences(cells, names, method)
+            text += (f"- Beside {method}, differences of more than two standard errors of the splits: in error, Gatewood is ahead on "
+                     f"{error_ahead} sets and behind on {error_behind}; in log loss, ahead on {loss_ahead} and behind on {loss_behind}.\n")
+    return text + "\n" if text else ""
+
+
 def pmlb_section(cells, missing, picture):
     names = sorted(name for name in cells if name.startswith("pmlb/"))
     methods = sorted({method for name in names for method in cells[name]})
@@ -220,6 +252,7 @@ def pmlb_section(cells, missing, picture):
     text = "## The sets of PMLB\n\nStratified splits of 80 and 20 %, one a seed. "
     text += "A rank is a method's place on a set by its mean error over the splits; 1 is best, ties share places.\n\n"
     text += rank_table("Gatewood beside the rivals' defaults", cells, ours + defaults)
+    text += clear_text(cells, defaults)
     # Those that have all sets; the others' sets are fewer, and not a fair choice of all.
     whole = [method for method in searched if all(method in cells[name] for name in names)]
     text += rank_table("Gatewood beside the rivals after a search", cells, ours + whole)
@@ -314,15 +347,21 @@ errors means ± their standard deviation, log losses means (no probability below
 `bench/compare/rivals.py` has the rivals' settings.
 """
 
+CPU = """
+The machine was busy with other work: training times are of the processor, those of all threads together, and Gatewood's are
+of the whole command, with reading the file. Predicting times mean little.
+"""
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--cpu", action="store_true", help="training times of the processor, for runs on a busy machine")
     args = parser.parse_args()
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    results = read(args.results)
+    results = read(args.results, args.cpu)
     cells, missing = gather(results)
     figures = pmlb_figures(cells)
     try:
@@ -336,7 +375,7 @@ def main():
         draw(out / f"{name}.svg", title, points)
         return f"{name}.svg"
 
-    text = f"# Gatewood beside others\n\n{provenance(results)}\n{PREFACE}\n"
+    text = f"# Gatewood beside others\n\n{provenance(results)}\n{PREFACE}{CPU if args.cpu else ''}\n"
     text += summary_table(cells)
     chosen = [name for name in TITLES if name in cells]
     if chosen:

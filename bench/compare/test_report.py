@@ -66,5 +66,17 @@ class ReportTest(unittest.TestCase):
         self.assertIn("| one | **0.2000** | 0.4000 |", text)
 
 
+
+class ClearDifferences(unittest.TestCase):
+    def test_only_differences_beyond_chance_are_counted(self):
+        # Sure on one set, by luck on another, and behind in the log loss on both splits of the first.
+        results = [result("pmlb/a", "gatewood", 0, 0.1, 1, log_loss=0.5), result("pmlb/a", "gatewood", 1, 0.2, 1, log_loss=0.6),
+                   result("pmlb/a", "x-defaults", 0, 0.2, 1, log_loss=0.4), result("pmlb/a", "x-defaults", 1, 0.3, 1, log_loss=0.5),
+                   result("pmlb/b", "gatewood", 0, 0.1, 1), result("pmlb/b", "gatewood", 1, 0.2, 1),
+                   result("pmlb/b", "x-defaults", 0, 0.0, 1), result("pmlb/b", "x-defaults", 1, 0.4, 1)]
+        cells, _ = report.gather(results)
+        self.assertEqual(report.clear_differences(cells, ["pmlb/a", "pmlb/b"], "x-defaults"), [1, 0, 0, 1])
+
+
 if __name__ == "__main__":
     unittest.main()
