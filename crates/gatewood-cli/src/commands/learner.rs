@@ -152,9 +152,9 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "N")]
     patterns: Option<usize>,
 
-    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), or both, too; or from none but themselves
-    /// (none) [default: as the named set says]
-    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror"])]
+    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror) or turned by nine degrees (turn), too; or
+    /// from none but themselves (none) [default: as the named set says]
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn"])]
     augment: Vec<String>,
 
     /// Grove: what patterns look like, as JSON: {"literals": [4, 8], "radius": [3, 6]}

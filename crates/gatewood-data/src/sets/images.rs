@@ -132,7 +132,7 @@ fn dataset(
 /// What may be done to the images of a set without making others of them, and pays on rows held out of the training rows.
 fn copies(set: &str) -> Vec<Augment> {
     match set {
-        "mnist" => vec![Augment::Shift],
+        "mnist" => vec![Augment::Shift, Augment::Turn],
         "fashion-mnist" | "cifar10" | "convex" => vec![Augment::Mirror],
         _ => Vec::new(),
     }

@@ -30,6 +30,8 @@ pub enum Augment {
     Shift,
     /// Each image mirrored, left to right.
     Mirror,
+    /// Each image turned by nine degrees to either side; not sequences.
+    Turn,
 }
 
 impl ImageShape {

@@ -1,11 +1,11 @@
-//! Images added to those that are learned from: the same ones, moved or mirrored.
+//! Images added to those that are learned from: the same ones, moved, mirrored or turned.
 
 use super::{LabelledRows, Rows};
 use crate::bits::BitMatrix;
 use crate::encode::{Augment, ImageShape, Labels, Table};
 use crate::{Error, Result};
 
-/// Rows from which each image has one copy, of all kinds in turn: there is enough to learn from.
+/// Rows from which each image has one copy of each way, of its kinds in turn: there is enough to learn from.
 const MANY_ROWS: usize = 20_000;
 
 /// Training rows with others made of them after them.
@@ -13,6 +13,34 @@ pub(super) struct Augmented {
     rows: Owned,
     labels: Labels,
     weights: Option<Vec<f64>>,
+}
+
+/// What each pixel of a copy is made of: some pixels of the image, and how much of each in parts of [`WHOLE`].
+struct Recipe(Vec<Vec<(usize, u32)>>);
+
+/// All of a pixel.
+const WHOLE: u32 = 1 << 16;
+
+/// The sine and cosine of the angle that images are turned by, nine degrees, in parts of [`WHOLE`].
+const SINE: i64 = 10_252;
+const COSINE: i64 = 64_729;
+
+impl Recipe {
+    /// A pixel of the copy of some pixels.
+    fn mix(&self, pixels: &[u8], to: usize) -> u8 {
+        match self.0[to][..] {
+            [(from, _)] => pixels[from],
+            ref parts => {
+                let sum: u32 = parts.iter().map(|&(from, part)| part * u32::from(pixels[from])).sum();
+                ((sum + WHOLE / 2) / WHOLE) as u8
+            }
+        }
+    }
+
+    /// The pixel that most of a pixel of the copy is made of.
+    fn nearest(&self, to: usize) -> usize {
+        self.0[to].iter().rev().max_by_key(|&&(_, part)| part).map_or(to, |&(from, _)| from)
+    }
 }
 
 enum Owned {
@@ -40,13 +68,17 @@ impl Augmented {
                 "images can be moved and mirrored, and the rows are not known to be any",
             ));
         };
-        let sources = sources(image, ways);
-        let copies = if train.rows.len() < MANY_ROWS { sources.len() } else { 1 };
-        // Where the pixels of a copy of a row come from.
-        let source = |copy: usize, row: usize| match copies {
-            1 => &sources[row % sources.len()],
-            _ => &sources[copy],
+        let recipes = recipes(image, ways);
+        if recipes.is_empty() {
+            return Ok(None);
+        }
+        let recipes: Vec<Vec<Recipe>> = match train.rows.len() < MANY_ROWS {
+            true => recipes.into_iter().flatten().map(|recipe| vec![recipe]).collect(),
+            false => recipes,
         };
+        let copies = recipes.len();
+        // What a copy of a row is made of.
+        let recipe = |copy: usize, row: usize| &recipes[copy][row % recipes[copy].len()];
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
                 (Some(bytes), _) => {
@@ -54,7 +86,8 @@ impl Augmented {
                     let mut all = bytes.to_vec();
                     for copy in 0..copies {
                         for (row, pixels) in bytes.chunks_exact(columns).enumerate() {
-                            all.extend(source(copy, row).iter().map(|&from| pixels[from]));
+                            let recipe = recipe(copy, row);
+                            all.extend((0..columns).map(|to| recipe.mix(pixels, to)));
                         }
                     }
                     let table = names(Table::from_pixels(columns, all)?, table)?;
@@ -73,7 +106,7 @@ impl Augmented {
         }
         for copy in 0..copies {
             for to in 0..columns {
-                for row in (0..bits.rows()).filter(|&row| bits.get(row, source(copy, row)[to])) {
+                for row in (0..bits.rows()).filter(|&row| bits.get(row, recipe(copy, row).nearest(to))) {
                     all.set((copy + 1) * bits.rows() + row, to, true);
                 }
             }
@@ -110,30 +143,65 @@ fn names(made: Table, table: crate::encode::TableView<'_>) -> Result<Table> {
     made.with_names((0..table.columns()).map(|column| table.name(column).into_owned()).collect())
 }
 
-/// For each copy of an image, the pixel that each pixel comes from.
-fn sources(image: ImageShape, ways: &[Augment]) -> Vec<Vec<usize>> {
-    let copy = |from: &dyn Fn(usize, usize) -> (usize, usize)| -> Vec<usize> {
-        (0..image.columns())
-            .map(|column| {
-                let (line, x) = (column / image.width, column % image.width);
-                let (x, y) = from(x, line % image.height);
-                (line / image.height * image.height + y) * image.width + x
-            })
-            .collect()
+/// What the copies of an image are made of, those of each way together.
+fn recipes(image: ImageShape, ways: &[Augment]) -> Vec<Vec<Recipe>> {
+    let copy = |from: &dyn Fn(usize, usize) -> Vec<((usize, usize), u32)>| -> Recipe {
+        let pixel = |column: usize| {
+            let (line, x) = (column / image.width, column % image.width);
+            let place = |(x, y): (usize, usize)| (line / image.height * image.height + y) * image.width + x;
+            let parts = from(x, line % image.height).into_iter();
+            parts.map(|(from, part)| (place(from), part)).collect()
+        };
+        Recipe((0..image.columns()).map(pixel).collect())
     };
+    let whole = |x: usize, y: usize| vec![((x, y), WHOLE)];
     let mut copies = Vec::new();
     if ways.contains(&Augment::Shift) {
-        copies.push(copy(&|x, y| (x.saturating_sub(1), y)));
-        copies.push(copy(&|x, y| ((x + 1).min(image.width - 1), y)));
+        let mut moved = vec![
+            copy(&|x, y| whole(x.saturating_sub(1), y)),
+            copy(&|x, y| whole((x + 1).min(image.width - 1), y)),
+        ];
         if image.height > 1 {
-            copies.push(copy(&|x, y| (x, y.saturating_sub(1))));
-            copies.push(copy(&|x, y| (x, (y + 1).min(image.height - 1))));
+            moved.push(copy(&|x, y| whole(x, y.saturating_sub(1))));
+            moved.push(copy(&|x, y| whole(x, (y + 1).min(image.height - 1))));
         }
+        copies.push(moved);
     }
     if ways.contains(&Augment::Mirror) {
-        copies.push(copy(&|x, y| (image.width - 1 - x, y)));
+        copies.push(vec![copy(&|x, y| whole(image.width - 1 - x, y))]);
+    }
+    if ways.contains(&Augment::Turn) && image.height > 1 {
+        let turned = |sine| copy(&|x, y| turned(image, x, y, sine));
+        copies.push(vec![turned(SINE), turned(-SINE)]);
     }
     copies
+}
+
+/// The four pixels around the place that a pixel of a turned image comes from, and how much of each it is.
+fn turned(image: ImageShape, x: usize, y: usize, sine: i64) -> Vec<((usize, usize), u32)> {
+    let whole = i64::from(WHOLE);
+    // Twice the distance from the middle, which may be between two pixels.
+    let (wide, high) = (image.width as i64 - 1, image.height as i64 - 1);
+    let (across, down) = (2 * x as i64 - wide, 2 * y as i64 - high);
+    let left = (across * COSINE - down * sine + wide * whole) / 2;
+    let top = (across * sine + down * COSINE + high * whole) / 2;
+    // The place is between two pixels, and so near the first in 256ths.
+    let near = |at: i64, step: i64, most: i64| {
+        let part = (at.rem_euclid(whole) >> 8) as u32;
+        let pixel = (at.div_euclid(whole) + step).clamp(0, most) as usize;
+        (pixel, if step == 0 { 256 - part } else { part })
+    };
+    let mut parts: Vec<((usize, usize), u32)> = Vec::new();
+    for (down, across) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let ((x, part), (y, other)) = (near(left, across, wide), near(top, down, high));
+        let part = part * other;
+        match parts.iter_mut().find(|(place, _)| *place == (x, y)) {
+            Some((_, sum)) => *sum += part,
+            None if part > 0 => parts.push(((x, y), part)),
+            None => {}
+        }
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -171,6 +239,34 @@ mod tests {
     }
 
     #[test]
+    fn images_are_turned_about_their_middle() {
+        let image = ImageShape::grey(15, 15);
+        // A line from the top to the bottom, through the middle.
+        let pixels: Vec<u8> = (0..225).map(|at| if at % 15 == 7 { 255 } else { 0 }).collect();
+        let table = Table::from_pixels(225, pixels).unwrap();
+        let labels = Labels::new(vec!["a".into(), "b".into()], vec![1]).unwrap();
+        let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+        let made = Augmented::new(&rows, Some(image), &[Augment::Turn]).unwrap().unwrap();
+        let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
+        let copies: Vec<&[u8]> = all.pixels().unwrap().chunks_exact(225).skip(1).collect();
+        // The tangent of nine degrees is 0.158: seven lines off the middle are 1.1 pixels.
+        let brightest = |copy: usize, y: usize| (0..15).max_by_key(|&x| copies[copy][y * 15 + x]).unwrap();
+        assert_eq!([brightest(0, 0), brightest(0, 7), brightest(0, 14)], [6, 7, 8]);
+        assert_eq!([brightest(1, 0), brightest(1, 7), brightest(1, 14)], [8, 7, 6]);
+        assert_eq!(copies[0][7 * 15 + 7], 255);
+        // One and the other way undo each other about the middle, and what is between two pixels is of both.
+        let line: u32 = (0..15).map(|x| u32::from(copies[0][3 * 15 + x])).sum();
+        assert!((240..=275).contains(&line) && copies[0].iter().filter(|&&pixel| pixel > 0).count() > 15);
+        let bits = BitMatrix::from_bools(225, &(0..225).map(|at| at % 15 == 7).collect::<Vec<_>>()).unwrap();
+        let rows = LabelledRows { rows: Rows::Bits(bits.view()), ..rows };
+        let made = Augmented::new(&rows, Some(image), &[Augment::Turn]).unwrap().unwrap();
+        let Rows::Bits(all) = made.rows().rows else { panic!("bits were given") };
+        assert!(all.get(1, 6) && all.get(1, 7 * 15 + 7) && all.get(1, 14 * 15 + 8) && !all.get(1, 7));
+        // There is nothing to turn in a sequence.
+        assert!(Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn]).unwrap().is_none());
+    }
+
+    #[test]
     fn many_images_have_a_copy_each() {
         let pixels: Vec<u8> = (0..MANY_ROWS).flat_map(|row| [row as u8, 1, 2]).collect();
         let table = Table::from_pixels(3, pixels).unwrap();
@@ -182,6 +278,11 @@ mod tests {
         assert_eq!(copies.len(), 3 * MANY_ROWS);
         assert_eq!(copies[..12], [0, 0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2]);
         assert_eq!(made.rows().labels.len(), 2 * MANY_ROWS);
+        let both = [Augment::Shift, Augment::Mirror];
+        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &both).unwrap().unwrap();
+        let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
+        assert_eq!(all.pixels().unwrap()[6 * MANY_ROWS..][..6], [2, 1, 0, 2, 1, 1]);
+        assert_eq!(made.rows().labels.len(), 3 * MANY_ROWS);
         let weighed = LabelledRows { weights: Some(&[]), ..rows };
         assert!(Augmented::new(&weighed, Some(ImageShape::grey(3, 1)), &[]).unwrap().is_none());
     }
