@@ -60,6 +60,13 @@ fn grove(model: &Model) -> &Grove {
     }
 }
 
+/// Whether a tree reads a pixel or a span.
+fn reads_pixels(model: &Model) -> bool {
+    let grove = grove(model);
+    let others = (grove.inputs() + grove.spans().len()) as u32;
+    grove.trees().iter().flat_map(|tree| tree.leaves()).any(|&leaf| leaf < others)
+}
+
 #[test]
 fn what_lies_anywhere_is_told_by_patterns() {
     let (rows, others) = (corners(1500, 1), corners(1000, 2));
@@ -77,6 +84,8 @@ fn what_lies_anywhere_is_told_by_patterns() {
     };
     let (bare, with) = (model(0, 1), model(2000, 1));
     assert!(grove(&bare).patterns().is_empty() && !grove(&with).patterns().is_empty());
+    // Trees of grey images read nothing but patterns.
+    assert!(!reads_pixels(&with) && reads_pixels(&bare));
     let (bare, better) = (error(&bare, &others), error(&with, &others));
     assert!(better < 0.04 && better < bare / 2.0, "{bare} without patterns, {better} with");
     assert_eq!(with, model(2000, 3));
@@ -119,7 +128,8 @@ fn circuits_of_patterns_say_what_the_grove_says() {
         }),
         None,
     );
-    assert!(!grove(&model).patterns().is_empty());
+    // Spans that are asked for are read.
+    assert!(!grove(&model).patterns().is_empty() && reads_pixels(&model));
     let bits = model.encoder().transform(&rows.0).unwrap();
     let said = grove(&model).predict(bits.view(), 1).unwrap();
     let netlist = netlist_of(&model, &ModelOptions::default()).unwrap();

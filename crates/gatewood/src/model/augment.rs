@@ -77,8 +77,6 @@ impl Augmented {
             false => recipes,
         };
         let copies = recipes.len();
-        // What a copy of a row is made of.
-        let recipe = |copy: usize, row: usize| &recipes[copy][row % recipes[copy].len()];
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
                 (Some(bytes), _) => {
@@ -86,7 +84,7 @@ impl Augmented {
                     let mut all = bytes.to_vec();
                     for copy in 0..copies {
                         for (row, pixels) in bytes.chunks_exact(columns).enumerate() {
-                            let recipe = recipe(copy, row);
+                            let recipe = &recipes[copy][row % recipes[copy].len()];
                             all.extend((0..columns).map(|to| recipe.mix(pixels, to)));
                         }
                     }
@@ -106,7 +104,8 @@ impl Augmented {
         }
         for copy in 0..copies {
             for to in 0..columns {
-                for row in (0..bits.rows()).filter(|&row| bits.get(row, recipe(copy, row).nearest(to))) {
+                let from: Vec<usize> = recipes[copy].iter().map(|recipe| recipe.nearest(to)).collect();
+                for row in (0..bits.rows()).filter(|&row| bits.get(row, from[row % from.len()])) {
                     all.set((copy + 1) * bits.rows() + row, to, true);
                 }
             }

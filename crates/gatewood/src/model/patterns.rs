@@ -47,8 +47,12 @@ pub(super) fn fit_with_patterns(
     };
     let begun = Instant::now();
     let is_binary = encoder.is_binary();
-    let profile = ImageProfile { rows: task.profile.rows, all_rows: rows.0.len(), image, is_binary };
-    let plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
+    let has_values = task.classes == 0;
+    let profile =
+        ImageProfile { rows: task.profile.rows, all_rows: rows.0.len(), image, is_binary, has_values };
+    let mut plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
+    // Spans that are asked for are read, and they are lines of pixels.
+    plan.pixels |= settings.spans.is_some_and(|pixels| pixels > 0);
     let threads = settings.threads;
     let held_out = judging_rows(&task, &*(learning.make)(1.0), &settings.resolve(&task.profile)?);
     let part = settings.time_limit.map(|limit| limit.min(1e6) * PART_OF_TIME);
@@ -73,7 +77,9 @@ pub(super) fn fit_with_patterns(
     wide.validation =
         held.zip(held_bits.as_ref()).map(|((held, _), bits)| Examples { bits: bits.view(), ..held });
     wide.start = start.as_ref();
-    wide.spans = task.spans;
+    if patterns.has_pixels() {
+        wide.spans = task.spans;
+    }
     wide.kernels = task.kernels;
     wide.device = task.device;
     let mut left = settings.clone();

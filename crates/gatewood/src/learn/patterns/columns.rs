@@ -27,6 +27,9 @@ const SAMPLE_ROWS: usize = 2048;
 /// available, to lay them out once and not in every round.
 const MOST_PACKED: usize = 1 << 28;
 
+/// Columns of patterns below which trees read pixels, too.
+const FEWEST_COLUMNS: usize = 256;
+
 /// Rows whose columns are made by a thread at a time.
 const CHUNK_ROWS: usize = 2048;
 
@@ -73,6 +76,8 @@ pub(crate) struct PatternColumns {
     old: PatternLayer,
     /// Where each column of the grove's patterns is among all columns of patterns.
     places: Vec<u32>,
+    /// Whether trees read the encoder's bits, too.
+    pixels: bool,
 }
 
 /// What a pattern looks for, whatever planes it is over: the columns and tests of its literals before it is moved, and how
@@ -139,7 +144,8 @@ impl PatternColumns {
             Ok(patterns)
         })?;
         let patterns = PatternLayer::new(planes.planes.clone(), patterns)?;
-        let mut all = Self { planes, patterns, old: PatternLayer::default(), places: Vec::new() };
+        let pixels = plan.pixels || start.is_some() || patterns.columns() < FEWEST_COLUMNS;
+        let mut all = Self { planes, patterns, old: PatternLayer::default(), places: Vec::new(), pixels };
         if let Some(start) = start.filter(|start| !start.patterns().is_empty()) {
             all.keep(encoder, start.patterns())?;
         }
@@ -186,17 +192,22 @@ impl PatternColumns {
         Ok(())
     }
 
+    /// Whether trees read the encoder's bits, too.
+    pub(crate) fn has_pixels(&self) -> bool {
+        self.pixels
+    }
+
     /// Columns of all patterns.
     pub(crate) fn columns(&self) -> usize {
         self.old.columns() + self.patterns.columns()
     }
 
-    /// The bits of rows, and the columns of all patterns after them.
+    /// The bits of rows, where trees read them, and the columns of all patterns after them.
     ///
     /// # Errors
     /// When memory runs out.
     pub(crate) fn beside(&self, bits: BitView<'_>, rows: ImageRows<'_>, threads: usize) -> Result<BitMatrix> {
-        let inputs = bits.columns();
+        let inputs = if self.pixels { bits.columns() } else { 0 };
         let mut all = BitMatrix::zeros(bits.rows(), inputs + self.columns())?;
         let words = bits.rows().div_ceil(WORD_BITS);
         for column in 0..inputs {
@@ -284,7 +295,7 @@ impl PatternColumns {
     /// # Errors
     /// When the grove is of other columns.
     pub(crate) fn finish(&self, encoder: &Encoder, flat: &Grove) -> Result<(Encoder, Grove)> {
-        let inputs = encoder.bits();
+        let inputs = if self.pixels { encoder.bits() } else { 0 };
         let (news, all) = (self.patterns.columns(), self.columns());
         // For each pattern that is read, its columns by threshold.
         let mut read: BTreeMap<(bool, u32), BTreeMap<u32, u32>> = BTreeMap::new();

@@ -26,6 +26,8 @@ pub struct PatternSettings {
     pub margin: Option<f64>,
     /// Levels that pixels are compared with.
     pub levels: Option<usize>,
+    /// Whether trees read pixels and spans beside patterns.
+    pub pixels: Option<bool>,
     /// Columns of a pattern that ask how often it matches; 0 for one that asks whether it matches anywhere.
     pub counts: Option<u32>,
     /// Part of the patterns that are learned, 0 to 1; the others are only drawn.
@@ -70,6 +72,8 @@ pub struct PatternPlan {
     pub margin: f64,
     /// Levels that pixels are compared with.
     pub levels: usize,
+    /// Whether trees read pixels and spans beside patterns.
+    pub pixels: bool,
     /// Columns of a pattern that ask how often it matches.
     pub counts: u32,
     /// Variations that are tried of each pattern that is learned.
@@ -95,6 +99,8 @@ pub(crate) struct ImageProfile {
     pub(crate) image: ImageShape,
     /// Whether pixels are single bits.
     pub(crate) is_binary: bool,
+    /// Whether values are learned, not classes.
+    pub(crate) has_values: bool,
 }
 
 impl PatternSettings {
@@ -115,6 +121,7 @@ impl PatternSettings {
         let fit = (MOST_BITS / profile.all_rows.max(1) as u64 / u64::from(plan.counts.max(1))) as usize;
         plan.count = count.unwrap_or_else(|| plan.count.min(fit.max(1000)));
         plan.learned = self.learned.unwrap_or(plan.learned);
+        plan.pixels = self.pixels.unwrap_or(plan.pixels);
         plan.offsets = self.offsets.unwrap_or(plan.offsets);
         plan.reach = self.reach.unwrap_or(plan.reach);
         plan.margin = self.margin.unwrap_or(plan.margin);
@@ -185,26 +192,35 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
         reach: 3,
         margin: 0.04,
         levels: 1,
+        pixels: true,
         counts: 0,
         trials: 64,
         sample_rows: if profile.rows < 25_000 { 1000 } else { 2000 },
         sampling_power: 1.0,
         seed: 0,
     };
+    // Patterns that are tried on few rows learn these by heart. It was measured for classes.
+    let values = profile.has_values;
+    let sample_rows = if values { binary.sample_rows } else { profile.rows.clamp(1000, 8192) };
     let colour = PatternPlan {
         count: 12_000,
         kinds: vec![kind([3, 5], [5, 7], [4, 9], true), kind([3, 6], [5, 7], [4, 9], false)],
         offsets: 24,
+        margin: if values { 0.04 } else { 0.08 },
         levels: 3,
+        pixels: values,
         counts: 2,
+        sample_rows,
         ..binary.clone()
     };
     let grey = PatternPlan {
-        count: 10_000,
+        count: if values { 10_000 } else { 20_000 },
         kinds: vec![kind([4, 8], [5, 7], [2, 5], true), kind([4, 8], [5, 9], [1, 4], false)],
         offsets: 16,
         levels: 3,
+        pixels: values,
         counts: 1,
+        sample_rows,
         ..binary.clone()
     };
     match profile {
