@@ -208,7 +208,7 @@ fn is_wide(data: &Profile) -> bool {
 }
 
 /// The table, the more particular cases first.
-pub(super) const CASES: [Case; 23] = [
+pub(super) const CASES: [Case; 25] = [
     Case {
         name: "a value, under 2,000 rows",
         holds: |data| data.classes == 0 && data.rows < 2_000,
