@@ -24,6 +24,9 @@ SETTINGS = [
     (2000, "mnist", "--arity 6 --depth 1 --rounds 98 --vote-bits 1 --learning-rate 0.1 --climb 1000 --sampling-power 1 --spans 0"),
     (4000, "mnist", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --sampling-power 1 --spans 0"),
     (4001, "mnist:bits=1", "--arity 6 --depth 1 --rounds 195 --vote-bits 1 --learning-rate 0.07 --climb 1000 --sampling-power 1 --spans 0"),
+    (660, "mnist:bits=1", "--arity 6 --depth 1 --vote-bits 1 --sampling-power 1 --patterns 0 --rounds 20 --learning-rate 0.28 --feature-reuse 0.98 --climb 4000 --sample-rows 32768"),
+    (1400, "mnist:bits=1", "--arity 6 --depth 1 --vote-bits 1 --sampling-power 1 --patterns 0 --rounds 47 --learning-rate 0.11 --feature-reuse 0.97 --climb 4000 --sample-rows 32768"),
+    (4002, "mnist:bits=1", "--arity 6 --depth 1 --vote-bits 1 --sampling-power 1 --patterns 0 --rounds 160 --learning-rate 0.08 --feature-reuse 0.97 --climb 3000 --sample-rows 16384 --augment shift"),
     (10000, "mnist", "--arity 6 --depth 1 --rounds 490 --vote-bits 1 --learning-rate 0.03 --climb 1000 --sampling-power 1 --spans 0"),
     (20000, "mnist", "--arity 6 --depth 1 --rounds 980 --vote-bits 1 --learning-rate 0.015 --climb 1000 --sampling-power 1 --spans 0"),
 ]
@@ -51,6 +54,9 @@ NOTE = """\
 With votes of one bit every vote counts the same, so that more rounds want a smaller rate: about 15 divided by the rounds.
 The largest grove was first tried on the test rows at a rate of 0.03 and had 1.92 %; 0.015 was then chosen on held-out
 training rows. The other settings were chosen before they met the test rows.
+Spans with a feature reuse of 0.97 or more, and one bit a pixel, need no encoder at all. Training images moved by a pixel lower the
+error of 4,000 LUTs from 1.82 % to 1.52 % on held-out training rows. Three passes of `--refits` lowered 20 rounds at a rate of 0.2 from 3.72 %
+to 3.13 % there, for 767 LUTs in place of 643.
 """
 
 
