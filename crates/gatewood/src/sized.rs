@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn circuits_stay_within_their_luts_and_ands() {
-        let bit = |row: usize, column: usize| (row * 2_654_435_761 >> (column * 3 + 4)) % 5 < 2;
+        let bit = |row: usize, column: usize| ((row * 2_654_435_761) >> (column * 3 + 4)) % 5 < 2;
         let bits: Vec<bool> = (0..600).flat_map(|row| (0..10).map(move |column| bit(row, column))).collect();
         let bits = BitMatrix::from_bools(10, &bits).unwrap();
         let ones = |row: usize| (0..6).filter(|&column| bit(row, column)).count();

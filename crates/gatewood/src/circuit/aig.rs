@@ -127,10 +127,9 @@ impl Aig {
         }
         let mut swept = Self::new(self.inputs);
         let mut edges: Vec<Edge> = (0..self.first_and()).map(|node| Edge::new(node, false)).collect();
-        for node in self.first_and()..self.nodes() {
-            let [a, b] = self.ands[node - self.first_and()];
+        for (&[a, b], &is_needed) in self.ands.iter().zip(&needed[self.first_and()..]) {
             let edge = |edge: Edge| edges[edge.node()].invert_if(edge.inverted());
-            let made = if needed[node] { swept.and(edge(a), edge(b)) } else { Edge::FALSE };
+            let made = if is_needed { swept.and(edge(a), edge(b)) } else { Edge::FALSE };
             edges.push(made);
         }
         let outputs = outputs.iter().map(|edge| edges[edge.node()].invert_if(edge.inverted())).collect();

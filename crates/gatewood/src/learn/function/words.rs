@@ -88,7 +88,7 @@ fn layouts(columns: usize, of_one: bool) -> Vec<Words> {
     if of_one {
         return vec![[all, Vec::new()], [back, Vec::new()]];
     }
-    if columns % 2 != 0 {
+    if !columns.is_multiple_of(2) {
         return Vec::new();
     }
     let mut layouts = Vec::new();
