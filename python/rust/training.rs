@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gatewood::encode::Labels;
 use gatewood::learn::{CurvePoint, Observer, Progress};
-use gatewood::model::{self, LabelledRows, LearnSettings, TrainSettings, Trained, Training};
+use gatewood::model::{LabelledRows, LearnSettings, TrainSettings, Trained, Training};
 use gatewood_cuda::DeviceChoice;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyRuntimeError;

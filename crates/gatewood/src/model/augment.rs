@@ -102,9 +102,9 @@ impl Augmented {
                 all.set(row, column, true);
             }
         }
-        for copy in 0..copies {
+        for (copy, recipes) in recipes.iter().enumerate().take(copies) {
             for to in 0..columns {
-                let from: Vec<usize> = recipes[copy].iter().map(|recipe| recipe.nearest(to)).collect();
+                let from: Vec<usize> = recipes.iter().map(|recipe| recipe.nearest(to)).collect();
                 for row in (0..bits.rows()).filter(|&row| bits.get(row, from[row % from.len()])) {
                     all.set((copy + 1) * bits.rows() + row, to, true);
                 }
