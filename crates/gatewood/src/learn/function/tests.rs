@@ -5,13 +5,11 @@ use crate::bits::BitMatrix;
 use crate::learn::Silent;
 use crate::random::{Purpose, Stream};
 
+/// What a row's output is.
+type Function<'a> = &'a dyn Fn(&[bool]) -> bool;
+
 /// Random rows of a function.
-fn sampled(
-    columns: usize,
-    rows: usize,
-    seed: u64,
-    outputs: &[&dyn Fn(&[bool]) -> bool],
-) -> (BitMatrix, BitMatrix) {
+fn sampled(columns: usize, rows: usize, seed: u64, outputs: &[Function<'_>]) -> (BitMatrix, BitMatrix) {
     let mut stream = Stream::new(seed, Purpose::Generate, 0);
     let (mut inputs, mut said) = (Vec::new(), Vec::new());
     for _ in 0..rows {
@@ -23,7 +21,7 @@ fn sampled(
 }
 
 /// Learns from 2,000 rows; the fit, and its errors on 2,000 others.
-fn learned(columns: usize, outputs: &[&dyn Fn(&[bool]) -> bool]) -> (FunctionFit, Vec<f64>) {
+fn learned(columns: usize, outputs: &[Function<'_>]) -> (FunctionFit, Vec<f64>) {
     let (inputs, said) = sampled(columns, 2_000, 1, outputs);
     let names = |letter: char, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
     let (input_names, output_names) = (names('x', columns), names('y', outputs.len()));
@@ -54,7 +52,7 @@ fn known_shapes_are_exact() {
     let carry = |row: &[bool]| (word(&row[..12]) + word(&row[12..24])) >> 12 == 1;
     let multiplexer = |row: &[bool]| row[3 + word(&row[..3]) as usize];
     let products = |row: &[bool]| row.chunks(2).fold(false, |sum, pair| sum ^ (pair[0] && pair[1]));
-    let cases: [(usize, &dyn Fn(&[bool]) -> bool, &str); 7] = [
+    let cases: [(usize, Function<'_>, &str); 7] = [
         (30, &parity, "parity"),
         (24, &symmetric, "symmetric function"),
         (24, &above, "decision list"),
@@ -75,8 +73,7 @@ fn known_shapes_are_exact() {
 fn all_outputs_share_one_circuit_within_the_ands() {
     let adder = |bit: usize| move |row: &[bool]| (word(&row[..8]) + word(&row[8..16])) >> bit & 1 == 1;
     let bits: Vec<_> = (0..9).map(adder).collect();
-    let outputs: Vec<&dyn Fn(&[bool]) -> bool> =
-        bits.iter().map(|bit| bit as &dyn Fn(&[bool]) -> bool).collect();
+    let outputs: Vec<Function<'_>> = bits.iter().map(|bit| bit as Function<'_>).collect();
     let (fit, errors) = learned(16, &outputs);
     assert_eq!(errors, [0.0; 9]);
     assert_eq!(fit.netlist.outputs(), 9);
