@@ -347,7 +347,7 @@ pub(super) const CASES: [Case; 25] = [
         holds: |data| data.classes == 2 && data.is_all_bits() && data.rows < 20_000,
         defaults: Defaults { arities: [0, 4], ..TABLE_OF_TWO },
         others: &[TABLE_OF_TWO, WIDE_GATE, WIDER_GATE],
-        note: "exclusive or of two of 256 bits, 4,000 rows, five seeds: 0 % wrong, 0 to 51 % before pairs were counted; control logic over 80 bits: folds choose; whole folds choose",
+        note: "exclusive or of two of 256 bits, 4,000 rows: 0 % wrong with five seeds, 0 to 51 % with three of them before pairs were counted; random control logic over 80 and 120 bits, 6,400 rows: 0 % wrong with gates of eight and six inputs, 0.5 and 1.75 % before; whole folds choose",
     },
     Case {
         name: "table, 2 classes, under 20,000 rows",
