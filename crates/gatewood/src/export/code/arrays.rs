@@ -21,6 +21,10 @@ pub(super) enum Values {
     Signed(Vec<u32>),
     /// Numbers with a fraction.
     Fractions(Vec<f64>),
+    /// The same in 32 bits.
+    Floats(Vec<f32>),
+    /// Whole numbers in 32 bits.
+    Integers(Vec<i32>),
     Texts(Vec<String>),
 }
 
@@ -31,6 +35,20 @@ pub(super) fn width(largest: u64) -> u32 {
         0x100..0x1_0000 => 16,
         0x1_0000..0x1_0000_0000 => 32,
         _ => 64,
+    }
+}
+
+impl Values {
+    /// Bytes that they take, pointers to texts being of four.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Numbers(bits, values) | Self::Tables(bits, values) => values.len() * *bits as usize / 8,
+            Self::Signed(values) => 4 * values.len(),
+            Self::Fractions(values) => 8 * values.len(),
+            Self::Floats(values) => 4 * values.len(),
+            Self::Integers(values) => 4 * values.len(),
+            Self::Texts(values) => values.iter().map(|text| 4 + text.len() + 1).sum(),
+        }
     }
 }
 

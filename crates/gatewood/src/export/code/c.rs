@@ -10,7 +10,7 @@ use std::io::{Result, Write};
 use super::arrays::{Array, Values, width};
 use super::program::{GroveProgram, Program};
 use super::{Body, Code};
-use super::{c_patterns, c_raw, c_values};
+use super::{c_patterns, c_raw, c_small, c_values};
 use crate::export::{Options, names};
 
 /// The comment at the top.
@@ -19,6 +19,7 @@ fn comment(code: &Code, out: &mut impl Write) -> Result<()> {
     for line in &code.header {
         writeln!(out, " * {line}")?;
     }
+    writeln!(out, " * {}", c_small::sizes(code))?;
     writeln!(out, " */")
 }
 
@@ -46,6 +47,7 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
     }
     if let Some(value) = &code.value {
         c_values::declare(value, options, out)?;
+        c_small::declare(code, options, out)?;
         return match &code.raw {
             Some(raw) => c_raw::declare(raw, Some(value), options, out),
             None => Ok(()),
@@ -91,6 +93,7 @@ fn declare(code: &Code, options: &Options, out: &mut impl Write) -> Result<()> {
             "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS]);"
         )?;
     }
+    c_small::declare(code, options, out)?;
     if let Some(raw) = &code.raw {
         c_raw::declare(raw, None, options, out)?;
     }
@@ -131,7 +134,7 @@ pub(in crate::export) fn write(
         c_patterns::define(grove, out)?;
     }
     writeln!(out)?;
-    for constant in code.arrays() {
+    for constant in code.arrays().into_iter().chain(code.raw.iter().flat_map(c_small::arrays)) {
         // Where all LUTs have one arity, it stands in the code.
         if constant.name != "arities" || arities.len() > 1 {
             array(&constant, out)?;
@@ -139,7 +142,9 @@ pub(in crate::export) fn write(
     }
     writeln!(out, "\n/* b where s is one, else a */")?;
     writeln!(out, "#define CHOOSE(s, a, b) ((a) ^ (((a) ^ (b)) & (s)))")?;
+    c_small::define(code, out)?;
     row_function(code, options, &arities, out)?;
+    c_small::row_functions(code, options, out)?;
     for lanes in [1, 4] {
         for &arity in &arities {
             lut_function(arity, lanes, out)?;
@@ -171,6 +176,10 @@ fn array(array: &Array, out: &mut impl Write) -> Result<()> {
         Values::Signed(numbers) => list("int32_t ", array.name, numbers.iter(), out),
         Values::Fractions(numbers) => {
             list("double ", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
+        }
+        Values::Integers(numbers) => list("int32_t ", array.name, numbers.iter(), out),
+        Values::Floats(numbers) => {
+            list("float ", array.name, numbers.iter().map(|number| format!("{number:?}f")), out)
         }
         Values::Texts(texts) => {
             list("char *const ", array.name, texts.iter().map(|text| c_raw::quoted(text)), out)
@@ -226,17 +235,19 @@ fn row_function(
     writeln!(out, "            address |= (unsigned)value[*read++] << j;")?;
     writeln!(
         out,
-        "        value[COLUMNS + fills[i]] = (uint8_t)(tables[i] >> address & 1);\n    }}\n    return read;\n}}\n"
+        "        value[COLUMNS + fills[i]] = (uint8_t)TABLE_BIT(tables[i], address);\n    }}\n    return read;\n}}\n"
     )?;
     let unpack = "    uint8_t value[COLUMNS + SLOTS];\n    for (unsigned i = 0; i < COLUMNS; i++)\n        value[i] = (uint8_t)(row[i / 64] >> (i % 64) & 1);";
     match &code.body {
         Body::Netlist(program) => {
-            writeln!(out, "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n{unpack}")?;
+            writeln!(out, "static uint64_t outputs_of(uint8_t *value)\n{{")?;
             writeln!(out, "    run_row(0, LUTS, reads, value);\n    uint64_t outputs = 0;")?;
             for (index, output) in program.outputs.iter().enumerate() {
                 writeln!(out, "    outputs |= (uint64_t)value[{output}] << {index};")?;
             }
-            writeln!(out, "    return outputs;\n}}")
+            writeln!(out, "    return outputs;\n}}\n")?;
+            writeln!(out, "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n{unpack}")?;
+            writeln!(out, "    return outputs_of(value);\n}}")
         }
         Body::Grove(grove) => {
             c_patterns::row_function(grove, out)?;
@@ -244,10 +255,7 @@ fn row_function(
                 c_values::helpers(value, options, out)?;
                 writeln!(out)?;
             }
-            writeln!(
-                out,
-                "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS])\n{{\n{unpack}"
-            )?;
+            writeln!(out, "static void margins_of(uint8_t *value, int32_t margins[{upper}_MARGINS])\n{{")?;
             c_patterns::call_row(grove, out)?;
             writeln!(
                 out,
@@ -269,29 +277,35 @@ fn row_function(
             writeln!(out, "            address |= (unsigned)value[*root++] << j;")?;
             writeln!(out, "        margins[targets[v]] += (int32_t)lifted[base + address];")?;
             writeln!(out, "        base += 1u << vote_arities[v];\n    }}")?;
-            if let Some(value) = &code.value {
-                writeln!(out, "{}}}\n", if value.margins() > 1 { "    in_order(margins);\n" } else { "" })?;
-                return c_values::row_function(value, options, out);
-            }
-            writeln!(out, "}}\n")?;
+            let in_order = code.value.is_some_and(|value| value.margins() > 1);
+            writeln!(out, "{}}}\n", if in_order { "    in_order(margins);\n" } else { "" })?;
             writeln!(
                 out,
-                "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n    int32_t margins[MARGINS];"
+                "void {name}_margins(const uint64_t row[{upper}_WORDS], int32_t margins[{upper}_MARGINS])\n{{\n{unpack}"
             )?;
-            writeln!(out, "    {name}_margins(row, margins);")?;
+            writeln!(out, "    margins_of(value, margins);\n}}\n")?;
+            if let Some(value) = &code.value {
+                return c_values::row_function(value, options, out);
+            }
+            writeln!(out, "static uint64_t class_of(const int32_t *margins)\n{{")?;
             match grove.start.len() {
                 1 => writeln!(out, "    uint64_t best = margins[0] > 0;")?,
                 _ => {
-                    writeln!(out, "    uint64_t best = 0;\n    for (unsigned m = 1; m < MARGINS; m++)")?;
-                    writeln!(out, "        if (margins[m] > margins[best])\n            best = m;")?;
+                    writeln!(out, "    unsigned best = 0;\n    for (unsigned m = 1; m < MARGINS; m++)")?;
+                    writeln!(out, "        best = margins[m] > margins[best] ? m : best;")?;
                 }
             }
             match code.one_hot {
                 true => {
-                    writeln!(out, "    return best | (uint64_t)1 << ({} + best);\n}}", grove.class_bits())
+                    writeln!(out, "    return best | (uint64_t)1 << ({} + best);\n}}\n", grove.class_bits())?;
                 }
-                false => writeln!(out, "    return best;\n}}"),
+                false => writeln!(out, "    return best;\n}}\n")?,
             }
+            writeln!(
+                out,
+                "uint64_t {name}_row(const uint64_t row[{upper}_WORDS])\n{{\n    int32_t margins[MARGINS];"
+            )?;
+            writeln!(out, "    {name}_margins(row, margins);\n    return class_of(margins);\n}}")
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Result, Write};
 
+use super::c_small;
 use super::raw::Raw;
 use crate::circuit::ValueOutput;
 use crate::export::Options;
@@ -77,7 +78,8 @@ pub(super) fn declare(
     )?;
     writeln!(out, "{};\n", raw_head(raw, value, options))?;
     writeln!(out, "/* The row that {name}_{taken} takes, made from raw values. */")?;
-    writeln!(out, "void {name}_encode({parameters}, uint64_t row[{upper}_WORDS]);")
+    writeln!(out, "void {name}_encode({parameters}, uint64_t row[{upper}_WORDS]);")?;
+    c_small::declare_raw(raw, options, out)
 }
 
 /// The functions.
@@ -122,7 +124,8 @@ pub(super) fn write(
         Some(1) => format!("return {name}_value(row)"),
         Some(_) => format!("{name}_values(row, values)"),
     };
-    writeln!(out, "    {name}_encode({given}, row);\n    {call};\n}}")
+    writeln!(out, "    {name}_encode({given}, row);\n    {call};\n}}")?;
+    c_small::raw_functions(raw, options, out)
 }
 
 /// The head of the function that takes raw values.

@@ -52,6 +52,8 @@ pub(super) fn raw_harness(
     let template = template
         .replace("@NUMBERS@", if numbers { number_code } else { "" })
         .replace("@TEXTS@", if texts { text_code } else { "" })
+        .replace("@SMALL@", if numbers { RAW_C_SMALL } else { "" })
+        .replace("@AND_TEXTS@", if texts { ", texts" } else { "" })
         .replace("@GIVEN@", &given.join(", "));
     fill(&template, format, options, path)
 }
@@ -138,6 +140,13 @@ int main(void)
         memset(wide, 0, sizeof wide);
         for (unsigned r = 0; r < 256; r++) {
             outputs[0][r] = @name@_row(rows[r]);
+#ifdef @NAME@_WORDS32
+            uint32_t halves[@NAME@_WORDS32];
+            for (unsigned w = 0; w < @NAME@_WORDS32; w++)
+                halves[w] = (uint32_t)(rows[r][w / 2] >> (w % 2 * 32));
+            if (@name@_row32(halves) != outputs[0][r])
+                outputs[0][r] = ~outputs[0][r];
+#endif
             for (unsigned c = 0; c < @NAME@_COLUMNS; c++)
                 wide[4 * c + r / 64] |= (rows[r][c / 64] >> (c % 64) & 1) << (r % 64);
         }
@@ -215,11 +224,32 @@ const RAW_C: &str = r#"#include "@PATH@"
 int main(void)
 {
     for (;;) {
-@NUMBERS@@TEXTS@        uint64_t answer = @name@_raw(@GIVEN@);
+@NUMBERS@@TEXTS@@SMALL@        uint64_t answer = @name@_raw(@GIVEN@);
         fwrite(&answer, sizeof answer, 1, stdout);
     }
 }
 "#;
+
+/// Whole numbers as `int32_t` make the row that they make as `double`.
+const RAW_C_SMALL: &str = "#ifdef @NAME@_SMALL_NUMBERS
+        double given[@NAME@_NUMBERS];
+        int32_t whole[@NAME@_NUMBERS];
+        uint64_t row[@NAME@_WORDS];
+        uint32_t halves[@NAME@_WORDS32];
+        for (unsigned n = 0; n < @NAME@_NUMBERS; n++) {
+            given[n] = numbers[n];
+            whole[n] = numbers[n] != numbers[n] ? INT32_MIN
+                : numbers[n] > 2e9 ? 2000000000 : numbers[n] < -2e9 ? -2000000000 : (int32_t)numbers[n];
+            if (numbers[n] == numbers[n])
+                given[n] = whole[n];
+        }
+        @name@_encode(given@AND_TEXTS@, row);
+        @name@_encode_i32(whole@AND_TEXTS@, halves);
+        for (unsigned w = 0; w < @NAME@_WORDS32; w++)
+            if (halves[w] != (uint32_t)(row[w / 2] >> (w % 2 * 32)))
+                return 3;
+#endif
+";
 
 const RAW_C_NUMBERS: &str = "        double numbers[@NAME@_NUMBERS];
         if (fread(numbers, sizeof numbers, 1, stdin) != 1)

@@ -4,6 +4,7 @@ mod arrays;
 pub(super) mod c;
 mod c_patterns;
 mod c_raw;
+mod c_small;
 mod c_values;
 mod compile;
 mod harness;

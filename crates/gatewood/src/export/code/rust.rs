@@ -95,6 +95,10 @@ fn array(array: &Array, out: &mut impl Write) -> Result<()> {
             list(&format!("u{bits}"), array.name, tables.iter().map(|table| format!("{table:#x}")), out)
         }
         Values::Signed(numbers) => list("i32", array.name, numbers.iter(), out),
+        Values::Integers(numbers) => list("i32", array.name, numbers.iter(), out),
+        Values::Floats(numbers) => {
+            list("f32", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
+        }
         Values::Fractions(numbers) => {
             writeln!(out, "#[allow(clippy::approx_constant)] // A threshold may be near 3.14.")?;
             list("f64", array.name, numbers.iter().map(|number| format!("{number:?}")), out)
