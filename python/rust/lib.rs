@@ -27,7 +27,7 @@ mod _core {
     #[pymodule_export]
     use super::explore::explore;
     #[pymodule_export]
-    use super::export::{export, format_of, test_code, verify};
+    use super::export::{export, export_project, format_of, test_code, verify};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

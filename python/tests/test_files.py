@@ -53,6 +53,17 @@ def test_damaged_and_missing_files_say_so(fitted, tmp_path):
         fitted.save(tmp_path / "no" / "such" / "folder.gw")
 
 
+@pytest.mark.parametrize("format", ["verilog", "vhdl"])
+def test_a_design_is_written(fitted, format, tmp_path):
+    files = fitted.export_project(tmp_path / "design", format, cells="ice40", clock="50MHz", rows=16, word_bits=8)
+    assert sorted(files) == sorted(path.name for path in (tmp_path / "design").iterdir())
+    assert "Makefile" in files and "model_ports.h" in files
+    with pytest.raises(ValueError, match="no project"):
+        fitted.export_project(tmp_path / "other", "blif")
+    with pytest.raises(ValueError, match="12 bits"):
+        fitted.export_project(tmp_path / "other", word_bits=12)
+
+
 @pytest.mark.parametrize("format", ["verilog", "vhdl", "blif", "aiger", "aiger-ascii", "c", "rust", "dot", "json"])
 def test_every_format_is_written(fitted, format, tmp_path):
     written = fitted.export(format, tmp_path / "out")

@@ -17,6 +17,7 @@ mod parts;
 mod pattern_values;
 mod patterns;
 mod predictor;
+mod projects;
 mod regression;
 mod verilog;
 

@@ -52,7 +52,7 @@ fn files_say_what_they_are_and_are_proven_as_such() {
                 assert!(found.found.is_equal() && found.said_by_header, "{format} {options:?}");
                 assert_eq!(
                     found.interface,
-                    Interface { encoder, fraction: 0, all_inputs: false, outputs, value: false }
+                    Interface { encoder, fraction: None, all_inputs: false, outputs, value: false }
                 );
                 if format == Format::Aiger {
                     continue;
@@ -123,7 +123,10 @@ fn only_bits_that_are_read_are_inputs() {
         let bits: Vec<u64> =
             map["inputs"].as_array().unwrap().iter().map(|input| input["bit"].as_u64().unwrap()).collect();
         assert_eq!(bits, if all_inputs { (0..12).collect() } else { vec![2, 9] });
-        assert_eq!(map["outputs"], serde_json::json!([{"port": "y[0]", "name": "class"}]));
+        let class = serde_json::json!([{
+            "port": "class_index", "name": "class index", "lines": ["y[0]", "y[0]"], "width": 1, "signed": false
+        }]);
+        assert_eq!(map["outputs"], class);
         let read = if all_inputs { &map["inputs"][9] } else { &map["inputs"][1] };
         assert_eq!((&read["name"], &read["column"]), (&"bit_9".into(), &"bit_9".into()));
     }
@@ -324,7 +327,7 @@ fn cells_of_every_family_do_what_the_model_does() {
             let text = String::from_utf8(verilog.clone()).unwrap();
             let cell = match family {
                 CellFamily::Ice40 => " SB_LUT4 #(.LUT_INIT(16'h",
-                CellFamily::Ecp5 => " LUT4 #(.INIT(16'h",
+                CellFamily::Ecp5 | CellFamily::Gowin => " LUT4 #(.INIT(16'h",
                 _ => " LUT6 #(.INIT(64'h",
             };
             let table = text.split_once(cell).expect("a cell").1.split(')').next().unwrap();

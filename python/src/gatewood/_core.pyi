@@ -65,20 +65,16 @@ class Model:
     def with_data(self, data: str) -> Model: ...
     def tree(self, index: int) -> str: ...
 
-def export(
+def export(model: Model, format: str, settings: dict[str, Any]) -> bytes: ...
+def export_project(
     model: Model,
     format: str,
+    settings: dict[str, Any],
+    rows: _Rows | None = None,
     *,
-    name: str | None = None,
-    encoder: bool | None = None,
-    fraction: int | None = None,
-    pipeline: int | None = None,
-    cells: bool | str | None = None,
-    one_hot: bool | None = None,
-    margins: bool | None = None,
-    all_inputs: bool | None = None,
-    simplify: bool | None = None,
-) -> bytes: ...
+    word_bits: int | None = None,
+    most: int | None = None,
+) -> list[tuple[str, str]]: ...
 def verify(
     model: Model, bytes: bytes, format: str, *, fraction: int | None = None
 ) -> list[tuple[str, bool]] | None: ...

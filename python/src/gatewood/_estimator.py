@@ -265,10 +265,13 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
         encoder: bool | None = None,
         fraction: int | None = None,
         pipeline: int | None = None,
+        clock: str | None = None,
+        handshake: bool | None = None,
         cells: bool | str | None = None,
         one_hot: bool | None = None,
         margins: bool | None = None,
         all_inputs: bool | None = None,
+        bus: bool | None = None,
         simplify: bool | None = None,
     ) -> bytes:
         """The circuit in a format of other tools, and in a file if ``path`` is given.
@@ -285,36 +288,105 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
             Whether raw columns are read, and compared inside, in place of the encoder's bits; C and Rust get functions
             that take raw numbers and texts.
         fraction : int
-            Bits behind the point of the numbers that a circuit with its encoder reads.
+            Bits behind the point of the numbers that a circuit with its encoder reads; by default as many for each
+            column as its thresholds ask for.
         pipeline : int
             Register stages of Verilog and VHDL.
+        clock : str
+            The clock that a pipeline of cells is to keep up with, as in ``"250MHz"``, in place of ``pipeline``.
+        handshake : bool
+            Whether a pipeline has ``enable``, ``reset``, and ``valid`` beside each row.
         cells : bool or str
-            Whether the LUTs of Verilog are cells that synthesis leaves as they are: ``"xilinx"`` (or true: ``LUT1`` to
-            ``LUT6`` of AMD's devices), ``"ice40"`` (``SB_LUT4``) or ``"ecp5"`` (``LUT4`` of Lattice's).
+            Whether the LUTs of Verilog and VHDL are cells that synthesis leaves as they are: ``"xilinx"`` (or true:
+            ``LUT1`` to ``LUT6`` of AMD's devices), ``"ice40"`` (``SB_LUT4``), ``"ecp5"`` (``LUT4`` of Lattice's) or
+            ``"gowin"`` (``LUT1`` to ``LUT4``).
         one_hot, margins : bool
             Whether a grove shows one output a class, and its margins; C and Rust have a function for margins always.
         all_inputs : bool
-            Whether bits that the circuit never reads are inputs, too.
+            Whether bits that the circuit never reads are inputs, too; they are one bus then.
+        bus : bool
+            Whether Verilog and VHDL have one bus of inputs and one of outputs in place of ports named after columns.
         simplify : bool
             Whether the circuit is made smaller first.
         """
         check_is_fitted(self)
-        written = _core.export(
-            self.model_,
-            format,
-            name=name,
-            encoder=encoder,
-            fraction=fraction,
-            pipeline=pipeline,
-            cells=cells,
-            one_hot=one_hot,
-            margins=margins,
-            all_inputs=all_inputs,
-            simplify=simplify,
-        )
+        settings = {
+            "name": name,
+            "encoder": encoder,
+            "fraction": fraction,
+            "pipeline": pipeline,
+            "clock": clock,
+            "handshake": handshake,
+            "cells": cells,
+            "one_hot": one_hot,
+            "margins": margins,
+            "all_inputs": all_inputs,
+            "bus": bus,
+            "simplify": simplify,
+        }
+        written = _core.export(self.model_, format, settings)
         if path is not None:
             Path(path).write_bytes(written)
         return written
+
+    def export_project(
+        self,
+        path: str | os.PathLike[str],
+        format: str = "verilog",
+        *,
+        X: Any = None,
+        rows: int | None = None,
+        word_bits: int | None = None,
+        name: str | None = None,
+        encoder: bool | None = None,
+        fraction: int | None = None,
+        pipeline: int | None = None,
+        clock: str | None = None,
+        cells: str | None = None,
+        one_hot: bool | None = None,
+        margins: bool | None = None,
+    ) -> list[str]:
+        """Writes a whole design of Verilog or VHDL to a folder and returns the names of its files.
+
+        The circuit stands behind a stream, with a test bench, scripts for synthesis and routing, constraints and a README.
+
+        Parameters
+        ----------
+        path : path
+            The folder, which is made where it is not there.
+        format : str
+            ``verilog`` or ``vhdl``.
+        X : array or table, optional
+            Rows for the test bench; random ones without it.
+        rows : int
+            Rows of the test bench.
+        word_bits : int
+            Bits of the words that rows come in: 8, 16, 32 or 64.
+        name, encoder, fraction, pipeline, clock, cells, one_hot, margins
+            As for ``export``; ``cells`` is ``"ecp5"`` and ``clock`` ``"100MHz"`` where nothing is said.
+        """
+        check_is_fitted(self)
+        settings = {
+            "name": name,
+            "encoder": encoder,
+            "fraction": fraction,
+            "pipeline": pipeline,
+            "clock": clock,
+            "handshake": None,
+            "cells": cells,
+            "one_hot": one_hot,
+            "margins": margins,
+            "all_inputs": None,
+            "bus": None,
+            "simplify": None,
+        }
+        given = None if X is None else self._read(X, fitting=False)
+        files = _core.export_project(self.model_, format, settings, given, word_bits=word_bits, most=rows)
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files:
+            (folder / file).write_text(text, encoding="utf-8")
+        return [file for file, _ in files]
 
     def to_verilog(self, **options: Any) -> str:
         """The circuit as Verilog; options as for ``export``."""

@@ -15,6 +15,21 @@ use crate::report::Outcome;
 pub const MODELS: [&str; 3] = ["tree", "two", "ten"];
 /// The formats that each model is exported to.
 const FILES: [&str; 7] = ["v", "vhd", "blif", "aig", "aag", "c", "rs"];
+/// The designs around models, each in a folder of its own: the model, the folder, and what else is said.
+pub const PROJECTS: [(&str, &str, &[&str]); 4] = [
+    ("two", "two_project", &["--to", "verilog", "--cells=ecp5", "--clock", "150MHz"]),
+    (
+        "ten",
+        "ten_project",
+        &["--to", "verilog", "--cells=ice40", "--with-encoder", "--word-bits", "8", "--one-hot"],
+    ),
+    ("two", "two_vhdl_project", &["--to", "vhdl", "--cells=xilinx", "--pipeline", "2"]),
+    (
+        "ten",
+        "ten_vhdl_project",
+        &["--to", "vhdl", "--cells=ice40", "--with-encoder", "--data", "ten.csv", "--margins"],
+    ),
+];
 /// The stages of the pipelined files.
 pub const STAGES: usize = 3;
 
@@ -77,6 +92,11 @@ pub fn export(_: &Log) -> Result<Outcome> {
             outcome.passed += 1;
         }
     }
+    for (name, project, words) in PROJECTS {
+        let model = format!("{name}.gw");
+        run(&[&["export", &model, "--project", project], words].concat())?;
+        outcome.passed += 1;
+    }
     Ok(outcome)
 }
 
@@ -116,6 +136,15 @@ pub fn verify(_: &Log) -> Result<Outcome> {
             } else {
                 let error = String::from_utf8_lossy(&output.stderr).into_owned();
                 outcome.failed.push(format!("{file}: {said}{error}"));
+            }
+        }
+        for (_, project, words) in
+            PROJECTS.into_iter().filter(|project| project.0 == name && project.2[1] == "verilog")
+        {
+            let output = verify(name, &format!("{project}/model.v"))?;
+            match String::from_utf8_lossy(&output.stdout).starts_with("equal: proven") {
+                true => outcome.passed += 1,
+                false => outcome.failed.push(format!("{project} with {words:?} is not proven")),
             }
         }
         let damaged = format!("{name}_damaged.blif");

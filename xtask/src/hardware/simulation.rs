@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::models::MODELS;
+use super::models::{MODELS, PROJECTS};
 use super::tools::{Tools, capture, folder};
 use crate::log::Log;
 use crate::report::Outcome;
@@ -52,7 +52,24 @@ pub fn icarus(_: &Log) -> Result<Outcome> {
             .and_then(|_| capture(Command::new("vvp").arg(&made).current_dir(&folder)));
         judge(&bench, said, &mut outcome);
     }
+    for project in projects("verilog") {
+        make(project, &mut Command::new("make"), &folder, &mut outcome);
+    }
     Ok(outcome)
+}
+
+/// The folders of the designs in a language, whose test benches have waits on both sides.
+fn projects(language: &str) -> impl Iterator<Item = &'static str> {
+    PROJECTS.into_iter().filter(move |(_, _, words)| words[1] == language).map(|(_, folder, _)| folder)
+}
+
+/// Runs the Makefile of a design, where there is a program to.
+fn make(project: &str, command: &mut Command, folder: &Path, outcome: &mut Outcome) {
+    if is_installed("make", "--version") {
+        judge(project, capture(command.current_dir(folder.join(project))), outcome);
+    } else {
+        outcome.not_run.push(format!("make is not installed: {project} was not simulated"));
+    }
 }
 
 /// Verilator's lints of all Verilog benches; it runs those that no other simulator runs, and a few that one does.
@@ -109,7 +126,10 @@ pub fn ghdl(_: &Log) -> Result<Outcome> {
     let ghdl = std::env::var("GHDL").unwrap_or_else(|_| "ghdl".into());
     if !is_installed(&ghdl, "--version") {
         let why = "GHDL is not installed: no VHDL test bench was run".to_string();
-        return Ok(Outcome { not_run: vec![why; benches().count()], ..Outcome::default() });
+        return Ok(Outcome {
+            not_run: vec![why; benches().count() + projects("vhdl").count()],
+            ..Outcome::default()
+        });
     }
     let mut outcome = Outcome::default();
     for bench in benches() {
@@ -124,6 +144,9 @@ pub fn ghdl(_: &Log) -> Result<Outcome> {
             .and_then(|_| run(&["-e", "--std=93", &work, "model_test"], &[]))
             .and_then(|_| run(&["-r", "--std=93", &work, "model_test"], &[]));
         judge(&bench, said, &mut outcome);
+    }
+    for project in projects("vhdl") {
+        make(project, Command::new("make").env("GHDL", &ghdl), &folder, &mut outcome);
     }
     Ok(outcome)
 }

@@ -1,5 +1,7 @@
 //! `gatewood inspect`: what a model is made of, and what its bits mean.
 
+mod timing;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use crate::terminal::{Grid, OutputFile, Usage, count, print, several, share};
 use anyhow::{Result, bail};
 use gatewood::circuit::{NetlistSize, Output, SimplifySettings, SumsOf};
 use gatewood::encode::Encoder;
-use gatewood::export::{ModelOptions, heat_map, netlist_of, pattern_picture};
+use gatewood::export::{Frequency, ModelOptions, heat_map, netlist_of, pattern_picture};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
 
@@ -26,6 +28,18 @@ pub(crate) struct Args {
     /// Count the LUTs of this many inputs, 4 or 6 for most chips, that the circuit takes in hardware, and their levels
     #[arg(long, value_name = "INPUTS")]
     luts: Option<usize>,
+
+    /// Estimate how fast the circuit is on families of chips, and what a pipeline takes; with --luts only on those of such LUTs
+    #[arg(long)]
+    timing: bool,
+
+    /// Estimate for a pipeline that keeps up with this clock, as in 100MHz
+    #[arg(long, value_name = "FREQUENCY", requires = "timing", value_parser = str::parse::<Frequency>)]
+    clock: Option<Frequency>,
+
+    /// Estimate for a pipeline of so many stages
+    #[arg(long, value_name = "STAGES", requires = "timing", conflicts_with = "clock")]
+    pipeline: Option<usize>,
 
     /// Draw what each pixel is worth, for a model of images, to this SVG file
     #[arg(long, value_name = "FILE")]
@@ -79,6 +93,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         file.finish()?;
     }
     let luts = args.luts.map(|inputs| Luts::count(&model, inputs)).transpose()?;
+    let timing = if args.timing {
+        timing::estimates(&model, args.luts, args.clock, args.pipeline)?
+    } else {
+        Vec::new()
+    };
     if args.json {
         let bits: Vec<_> = by_use
             .iter()
@@ -109,6 +128,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         if let Some(luts) = &luts {
             value["luts"] = luts.json();
+        }
+        if args.timing {
+            value["timing"] = timing::json(&timing);
         }
         return print(&format!("{value}\n"));
     }
@@ -169,6 +191,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let mut text = grid.show("");
     text += "\n";
+    if args.timing {
+        text += &timing::table(&timing);
+    }
     text += &worth(&model, args.all);
     let shown = if args.all { by_use.len() } else { SHOWN.min(by_use.len()) };
     let mut grid = Grid::new(&["  bit", ">leaves", "is one where"]);

@@ -46,8 +46,8 @@ pub(crate) struct Args {
     from: Option<Format>,
 
     /// Bits behind the point of the numbers that a netlist with its encoder reads
-    #[arg(long, value_name = "BITS", default_value_t = 0, hide_default_value = true, requires = "on")]
-    fraction_bits: u32,
+    #[arg(long, value_name = "BITS", requires = "on")]
+    fraction_bits: Option<u32>,
 
     /// Print one JSON object and nothing else
     #[arg(long)]

@@ -30,8 +30,8 @@ pub(crate) struct Args {
     from: Option<Format>,
 
     /// Bits behind the point of the numbers that a circuit with its encoder reads, where the file has no header that says so
-    #[arg(long, value_name = "BITS", default_value_t = 0, hide_default_value = true)]
-    fraction_bits: u32,
+    #[arg(long, value_name = "BITS")]
+    fraction_bits: Option<u32>,
 
     /// Conflicts that the SAT solver may meet for an output before the question is left undecided
     #[arg(long, value_name = "N", default_value_t = PROOF_CONFLICTS)]

@@ -2,49 +2,81 @@
 
 use std::collections::HashMap;
 
+use super::fixed_point::FixedPoint;
+use super::ports::{Line, Port, PortKind};
+use crate::Result;
 use crate::circuit::{Netlist, NetlistBuilder, Signal, TruthTable};
 use crate::encode::{BitMeaning, Encoder, Kind, Test};
-use crate::{Error, Result};
 
-/// The most bits of a number.
-const MAX_BITS: u32 = 64;
 /// Inputs of a LUT of a comparison.
 const LUT_INPUTS: usize = 6;
 
 /// A netlist that reads raw columns in place of the bits that `netlist` reads.
 ///
-/// A pixel is eight inputs, `NAME[0]` the lowest. A number (or a date, in seconds) is a signed number in two's
-/// complement with `fraction` bits behind the point, just wide enough for what it is compared with: greater ones are to
-/// be cut to the nearest that fits. Where missing values are asked for, `NAME is missing` is an input of its own, and a
-/// missing number is otherwise not above and not equal to anything. Ready bits, and tests of texts and of parts of dates, stay
-/// inputs. Columns that the netlist does not ask for are left out.
+/// A pixel is eight inputs, `NAME[0]` the lowest. A number (or a date, in seconds) is a [`FixedPoint`]. Where missing
+/// values are asked for, `NAME is missing` is an input of its own, and a missing number is otherwise not above and not equal to
+/// anything. Ready bits, and tests of texts and of parts of dates, stay inputs. Columns that the netlist does not ask for are
+/// left out. The ports are the inputs, a number or pixel together.
 ///
 /// # Errors
 /// When a number needs more than 64 bits, or the encoder is not that of the netlist.
-pub(super) fn attach(encoder: &Encoder, netlist: &Netlist, fraction: u32) -> Result<Netlist> {
+pub(super) fn attach(
+    encoder: &Encoder,
+    netlist: &Netlist,
+    fraction: Option<u32>,
+) -> Result<(Netlist, Vec<Port>)> {
     if encoder.bits() != netlist.inputs() {
         let (bits, inputs) = (encoder.bits(), netlist.inputs());
-        return Err(Error::data(format!("the encoder has {bits} bits, but the netlist {inputs} inputs")));
+        return Err(crate::Error::data(format!(
+            "the encoder has {bits} bits, but the netlist {inputs} inputs"
+        )));
     }
     let read = netlist.reader_counts();
     let used: Vec<bool> = (0..encoder.bits()).map(|bit| read[netlist.input(bit).index()] > 0).collect();
-    let mut names = Vec::new();
+    let mut lines = Lines::default();
     let columns: Vec<Raw> = (0..encoder.inputs().len())
-        .map(|column| Raw::of(encoder, column, &used, fraction, &mut names))
+        .map(|column| Raw::of(encoder, column, &used, fraction, &mut lines))
         .collect::<Result<_>>()?;
-    let mut builder = NetlistBuilder::new(super::names::unique(names))?;
+    let mut builder = NetlistBuilder::new(super::names::unique(lines.names))?;
     let mut signals = vec![Signal::ZERO; encoder.bits()];
     for (bit, meaning) in encoder.meanings().iter().enumerate().filter(|&(bit, _)| used[bit]) {
         let column = &columns[meaning.column as usize];
         signals[bit] = match meaning.test {
-            Test::Exceeds { other, margin } if !column.signed => {
+            Test::Exceeds { other, margin } if column.number.is_none() => {
                 column.exceed(&mut builder, &columns[other as usize], margin)?
             }
             _ => column.test(&mut builder, &meaning.test, bit)?,
         };
     }
     append(&mut builder, netlist, &signals)?;
-    Ok(builder.finish())
+    Ok((builder.finish(), lines.ports))
+}
+
+/// The inputs of a netlist that are made, and the ports that they are.
+#[derive(Default)]
+struct Lines {
+    names: Vec<String>,
+    ports: Vec<Port>,
+}
+
+impl Lines {
+    /// Adds the bits of a column; gives the first of them.
+    fn number(&mut self, encoder: &Encoder, column: usize, width: u32, kind: PortKind) -> usize {
+        let (first, name) = (self.names.len(), &encoder.inputs()[column].name);
+        self.names.extend((0..width).map(|bit| format!("{name}[{bit}]")));
+        if width > 0 {
+            self.ports.push(Port::new(name, first..self.names.len(), kind, Line::Column(column)));
+        }
+        first
+    }
+
+    /// Adds a bit of the encoder; gives its place.
+    fn bit(&mut self, encoder: &Encoder, bit: usize) -> usize {
+        let (first, name) = (self.names.len(), encoder.describe(bit));
+        self.ports.push(Port::new(&name, first..first + 1, PortKind::Bit, Line::Bit(bit)));
+        self.names.push(name);
+        first
+    }
 }
 
 /// The inputs of a netlist that it reads; the first where it reads none, since a circuit without inputs is none.
@@ -84,8 +116,8 @@ struct Raw {
     first: usize,
     /// Bits of the number or pixel.
     width: u32,
-    fraction: u32,
-    signed: bool,
+    /// How a number is written; nothing for a pixel.
+    number: Option<FixedPoint>,
     /// The input that says that it is missing.
     missing: Option<usize>,
     /// The inputs of tests that stay as they are, by the number of the encoder's bit.
@@ -97,79 +129,58 @@ impl Raw {
         encoder: &Encoder,
         column: usize,
         used: &[bool],
-        fraction: u32,
-        names: &mut Vec<String>,
+        fraction: Option<u32>,
+        lines: &mut Lines,
     ) -> Result<Self> {
         let input = &encoder.inputs()[column];
-        let signed = matches!(input.kind, Kind::Number | Kind::Date);
-        let mut raw =
-            Self { first: names.len(), width: 0, fraction, signed, missing: None, direct: HashMap::new() };
+        let is_number = matches!(input.kind, Kind::Number | Kind::Date);
         let tests = || {
             let meanings = encoder.meanings().iter().enumerate();
             meanings.filter(|&(bit, meaning)| meaning.column as usize == column && used[bit])
+        };
+        let number = match is_number {
+            true => Some(
+                FixedPoint::for_tests(tests().map(|(_, meaning)| &meaning.test), fraction)
+                    .map_err(|error| error.at(format!("column \"{}\"", input.name)))?,
+            ),
+            false => None,
         };
         // A pixel that another is compared with.
         let is_other = |(bit, meaning): (usize, &BitMeaning)| match meaning.test {
             Test::Exceeds { other, .. } => used[bit] && other as usize == column,
             _ => false,
         };
-        if input.kind == Kind::Pixel && encoder.meanings().iter().enumerate().any(is_other) {
-            raw.width = 8;
-        }
-        for (_, meaning) in tests() {
-            match meaning.test {
-                Test::Above(number) | Test::Equals(number) if signed => {
-                    let width = raw.width_for(number).ok_or_else(|| {
-                        Error::too_large(format!(
-                            "column \"{}\" is compared with {number}, which takes over {MAX_BITS} bits",
-                            input.name
-                        ))
-                    })?;
-                    raw.width = raw.width.max(width);
-                }
-                Test::Above(_) | Test::PixelBit(_) | Test::GrayBit(_) => raw.width = 8,
-                Test::Exceeds { .. } if !signed => raw.width = 8,
-                _ => {}
+        let is_pixel = |test: &Test| {
+            matches!(test, Test::Above(_) | Test::PixelBit(_) | Test::GrayBit(_) | Test::Exceeds { .. })
+        };
+        let (width, kind) = match number {
+            Some(number) => (number.width, PortKind::Number(number)),
+            None if input.kind == Kind::Pixel
+                && (tests().any(|(_, meaning)| is_pixel(&meaning.test))
+                    || encoder.meanings().iter().enumerate().any(is_other)) =>
+            {
+                (8, PortKind::Pixel)
             }
-        }
-        names.extend((0..raw.width).map(|bit| format!("{}[{bit}]", input.name)));
+            None => (0, PortKind::Pixel),
+        };
+        let first = lines.number(encoder, column, width, kind);
+        let mut raw = Self { first, width, number, missing: None, direct: HashMap::new() };
         for (bit, meaning) in tests() {
             match meaning.test {
-                Test::Missing => {
-                    raw.missing = Some(names.len());
-                    names.push(encoder.describe(bit));
-                }
-                Test::Exceeds { .. } if !signed => {}
+                Test::Missing => raw.missing = Some(lines.bit(encoder, bit)),
+                Test::Exceeds { .. } if !is_number => {}
                 Test::Is(_)
                 | Test::Other
                 | Test::Word(_)
                 | Test::DatePart(..)
                 | Test::Set
                 | Test::Exceeds { .. } => {
-                    raw.direct.insert(bit, names.len());
-                    names.push(encoder.describe(bit));
+                    raw.direct.insert(bit, lines.bit(encoder, bit));
                 }
                 _ => {}
             }
         }
         Ok(raw)
-    }
-
-    /// A number in units of the last place, rounded down.
-    fn scaled(&self, number: f64) -> f64 {
-        (number * f64::from(self.fraction).exp2()).floor()
-    }
-
-    /// Bits of a signed number that can be above and below the given one.
-    fn width_for(&self, number: f64) -> Option<u32> {
-        let scaled = self.scaled(number);
-        let limit = 2f64.powi(MAX_BITS as i32 - 2);
-        if !(-limit..limit).contains(&scaled) {
-            return None;
-        }
-        // One more than the number must fit as well, or nothing could be above it.
-        let larger = if scaled < 0.0 { !(scaled as i64) } else { scaled as i64 + 1 };
-        Some(64 - larger.leading_zeros() + 1)
     }
 
     fn bit(&self, builder: &NetlistBuilder, bit: u32) -> Signal {
@@ -178,20 +189,12 @@ impl Raw {
 
     /// The signal of a test of this column.
     fn test(&self, builder: &mut NetlistBuilder, test: &Test, bit: usize) -> Result<Signal> {
+        let scaled = |value: f64| self.number.map_or(value.floor(), |number| number.scaled(value)) as i64;
         let signal = match test {
-            Test::Above(number) if self.signed => {
-                self.compare(builder, self.scaled(*number) as i64, |above, _| above)?
-            }
-            Test::Above(number) if *number < 0.0 => Signal::ONE,
-            Test::Above(number) if *number >= 255.0 => Signal::ZERO,
-            Test::Above(number) => self.compare(builder, number.floor() as i64, |above, _| above)?,
-            Test::Equals(number) => {
-                let scaled = number * f64::from(self.fraction).exp2();
-                match scaled.fract() == 0.0 {
-                    true => self.compare(builder, scaled as i64, |_, equal| equal)?,
-                    false => Signal::ZERO,
-                }
-            }
+            Test::Above(value) if self.number.is_none() && *value < 0.0 => Signal::ONE,
+            Test::Above(value) if self.number.is_none() && *value >= 255.0 => Signal::ZERO,
+            Test::Above(value) => self.compare(builder, scaled(*value), |above, _| above)?,
+            Test::Equals(value) => self.compare(builder, scaled(*value), |_, equal| equal)?,
             Test::PixelBit(place) => self.bit(builder, u32::from(*place)),
             Test::GrayBit(7) => self.bit(builder, 7),
             Test::GrayBit(place) => {
@@ -262,7 +265,8 @@ impl Raw {
         pick: fn(bool, bool) -> bool,
     ) -> Result<Signal> {
         // With the sign bit flipped, signed numbers are ordered as unsigned ones.
-        let flip = if self.signed { 1u64 << (self.width - 1) } else { 0 };
+        let is_signed = self.number.is_some_and(|number| number.is_signed);
+        let flip = if is_signed { 1u64 << (self.width - 1) } else { 0 };
         let number = (number as u64 ^ flip) & (u64::MAX >> (64 - self.width));
         let mut below: Option<Signal> = None;
         let mut start = 0;
@@ -351,7 +355,7 @@ mod tests {
             .map(|seed| {
                 let tree = random_tree(seed, 4, 4, encoder.bits());
                 let netlist = Netlist::from_tree(&tree, names.clone()).unwrap();
-                let whole = attach(&encoder, &netlist, 2).unwrap();
+                let whole = attach(&encoder, &netlist, Some(2)).unwrap().0;
                 (tree, whole)
             })
             .find(|(_, whole)| whole.input_names().iter().any(|name| name == "age is missing"))
@@ -386,7 +390,7 @@ mod tests {
             let made = encoder.transform(&table).unwrap();
             let tree = crate::circuit::Tree::new(2, 1, 2, vec![0, 1], vec![0b0010]).unwrap();
             let names = ["a", "b"];
-            let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), 0).unwrap();
+            let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), None).unwrap().0;
             assert!(whole.luts() <= 2 * 7 + 1, "{margin}: {}", whole.luts());
             for row in 0..256 {
                 let pair = [bytes[2 * row], bytes[2 * row + 1]].map(i64::from);
@@ -409,7 +413,7 @@ mod tests {
         let bits = encoder.transform(&table).unwrap();
         let tree = random_tree(3, 3, 3, encoder.bits());
         let names = crate::circuit::column_names(encoder.bits());
-        let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), 0).unwrap();
+        let whole = attach(&encoder, &Netlist::from_tree(&tree, names).unwrap(), None).unwrap().0;
         for byte in 0..=255u8 {
             let mut raw = vec![false; whole.inputs()];
             feed(&whole, &mut raw, "pixel_0", byte.into(), false);

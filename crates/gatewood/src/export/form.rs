@@ -157,6 +157,8 @@ pub(super) struct Syntax {
     pub(super) one: &'static str,
     /// What stands around the number of a line of a bus.
     pub(super) brackets: [&'static str; 2],
+    /// What stands between the highest and the lowest line of a part of a bus.
+    pub(super) down: &'static str,
     /// What a comment starts with.
     pub(super) comment: &'static str,
 }
@@ -170,6 +172,7 @@ pub(super) const VERILOG: Syntax = Syntax {
     zero: "1'b0",
     one: "1'b1",
     brackets: ["[", "]"],
+    down: ":",
     comment: "//",
 };
 /// VHDL.
@@ -181,6 +184,7 @@ pub(super) const VHDL: Syntax = Syntax {
     zero: "'0'",
     one: "'1'",
     brackets: ["(", ")"],
+    down: " downto ",
     comment: "--",
 };
 

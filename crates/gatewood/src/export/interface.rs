@@ -9,8 +9,8 @@ use crate::circuit::GroveOutputs;
 pub struct Interface {
     /// Whether raw columns are read in place of the encoder's bits.
     pub encoder: bool,
-    /// Bits behind the point of the numbers of raw columns.
-    pub fraction: u32,
+    /// Bits behind the point of the numbers of raw columns, where all have as many; else each has what its thresholds ask for.
+    pub fraction: Option<u32>,
     /// Whether all of the encoder's bits are inputs, and not only those that are read.
     pub all_inputs: bool,
     /// What is shown besides the class.
@@ -27,8 +27,8 @@ impl fmt::Display for Interface {
         match (self.encoder, self.fraction) {
             (false, _) if self.all_inputs => f.write_str("all bits")?,
             (false, _) => f.write_str("bits")?,
-            (true, 0) => f.write_str("raw columns")?,
-            (true, fraction) => write!(f, "raw columns with {fraction} fraction bits")?,
+            (true, None) => f.write_str("raw columns")?,
+            (true, Some(fraction)) => write!(f, "raw columns with {fraction} fraction bits")?,
         }
         if self.value {
             return f.write_str(" to value");
@@ -46,12 +46,12 @@ impl Interface {
     }
 
     /// All interfaces that a circuit of a model can have, with so many fraction bits.
-    pub(super) fn all(fraction: u32) -> impl Iterator<Item = Self> {
+    pub(super) fn all(fraction: Option<u32>) -> impl Iterator<Item = Self> {
         let bits = [false, true];
         let of = move |(encoder, all_inputs): (bool, bool), outputs: GroveOutputs, value: bool| Self {
             encoder,
             all_inputs,
-            fraction: if encoder { fraction } else { 0 },
+            fraction: fraction.filter(|_| encoder),
             outputs,
             value,
         };
@@ -76,10 +76,8 @@ impl Interface {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let fraction = text
-            .strip_prefix("raw columns with ")
-            .and_then(|rest| rest.split(' ').next()?.parse().ok())
-            .unwrap_or(0);
+        let fraction =
+            text.strip_prefix("raw columns with ").and_then(|rest| rest.split(' ').next()?.parse().ok());
         // What is written in another way than here is not known.
         Self::all(fraction).find(|interface| interface.to_string() == text)
     }
@@ -91,7 +89,7 @@ mod tests {
 
     #[test]
     fn an_interface_is_found_in_a_header() {
-        for fraction in [0, 7] {
+        for fraction in [None, Some(0), Some(7)] {
             for interface in Interface::all(fraction) {
                 for sign in ["// ", "# ", "", " * ", "-- "] {
                     let file = format!("{sign}Made by gatewood\n{sign}{}\n{sign}more", interface.line());
@@ -107,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(Interface::find(odd.as_bytes()), None, "{odd}");
         }
-        let all: Vec<String> = Interface::all(3).map(|interface| interface.to_string()).collect();
+        let all: Vec<String> = Interface::all(Some(3)).map(|interface| interface.to_string()).collect();
         assert_eq!(all[0], "bits to class");
         assert_eq!(all[4], "all bits to class");
         assert_eq!(all[11], "raw columns with 3 fraction bits to class and one-hot and margins");

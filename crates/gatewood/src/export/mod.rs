@@ -28,6 +28,7 @@ mod code;
 mod draft;
 mod encoder;
 mod explorer;
+mod fixed_point;
 mod form;
 mod format;
 mod hdl;
@@ -37,6 +38,7 @@ mod model;
 mod names;
 mod options;
 mod picture;
+mod ports;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -46,18 +48,22 @@ use std::io::Write;
 use self::code::{Code, c, rust};
 pub use self::code::{CodeTest, CodeTestOptions, test_code};
 pub use self::explorer::{EXPLORER_ROWS, ExplorerOptions, ExplorerRows, explorer_data, explorer_page};
+pub use self::fixed_point::FixedPoint;
 pub use self::format::Format;
 pub use self::hdl::cells::CellFamily;
+pub use self::hdl::project::{Project, ProjectFile, ProjectOptions, make_project};
+pub use self::hdl::timing::{Chip, Frequency, PipelineSize};
 use self::hdl::{verilog, verilog_reader, vhdl};
 pub use self::interface::Interface;
 use self::logic::{aiger, aiger_reader, blif, blif_reader, json};
 pub use self::model::{
-    ModelOptions, exported_netlist, netlist_of, port_map, test_rows, write_model, write_model_c,
+    ModelOptions, exported_netlist, netlist_of, port_map, port_struct, test_rows, write_model, write_model_c,
     write_model_test_bench,
 };
 pub use self::options::{MAX_PIPELINE, Options};
 pub use self::picture::{CurvePicturePoint, curve_picture, heat_map, pattern_picture};
 use self::picture::{dot, svg};
+pub use self::ports::{Port, PortKind, Ports};
 pub use self::verify::{Verification, VerifyOptions, verify};
 use crate::bits::BitView;
 use crate::circuit::Netlist;
@@ -71,6 +77,7 @@ pub fn write(netlist: &Netlist, format: Format, options: &Options, out: &mut imp
     options.validate()?;
     check_hardware(options, format)?;
     check_shape(netlist, format)?;
+    check_ports(netlist, options)?;
     if let Some(family) = options.cells
         && netlist.max_arity() > family.inputs()
     {
@@ -131,10 +138,20 @@ fn check_hardware(options: &Options, format: Format) -> Result<()> {
     if options.pipeline > 0 && !matches!(format, Format::Verilog | Format::Vhdl) {
         return Err(Error::setting(format!("{format} has no pipeline; only Verilog and VHDL have")));
     }
-    if options.cells.is_some() && format != Format::Verilog {
-        return Err(Error::setting(format!("{format} has no LUT cells; only Verilog has")));
+    if options.handshake && options.pipeline == 0 {
+        return Err(Error::setting("only a pipeline has registers to enable and reset"));
+    }
+    if options.cells.is_some() && !matches!(format, Format::Verilog | Format::Vhdl) {
+        return Err(Error::setting(format!("{format} has no LUT cells; only Verilog and VHDL have")));
     }
     Ok(())
+}
+
+fn check_ports(netlist: &Netlist, options: &Options) -> Result<()> {
+    match &options.ports {
+        Some(ports) if !ports.suit(netlist) => Err(Error::data("the ports are not the lines of the circuit")),
+        _ => Ok(()),
+    }
 }
 
 /// Languages with buses and arrays have none of no width.
@@ -165,6 +182,7 @@ pub fn write_test_bench(
 ) -> Result<()> {
     options.validate()?;
     check_shape(netlist, format)?;
+    check_ports(netlist, options)?;
     if rows.rows() == 0 {
         return Err(Error::data("a test bench needs a row or more"));
     }

@@ -2,10 +2,13 @@
 
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::code::{Code, c};
-use super::{Format, Interface, Options, encoder, names};
+use super::fixed_point::MAX_FRACTION;
+use super::hdl::project::Layout;
+use super::ports::{Port, Ports};
+use super::{Chip, Format, Frequency, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{GroveOutputs, Netlist, Output, SimplifySettings, SumsOf};
 use crate::model::{Circuit, Model};
@@ -19,12 +22,17 @@ pub struct ModelOptions {
     pub file: Options,
     /// Whether raw columns are read, and compared inside, in place of the encoder's bits.
     pub encoder: bool,
-    /// Bits behind the point of the numbers that a circuit with its encoder reads.
-    pub fraction: u32,
+    /// Bits behind the point of the numbers that a circuit with its encoder reads; without a number, as many for each column
+    /// as its thresholds ask for.
+    pub fraction: Option<u32>,
     /// What a grove shows besides its class.
     pub outputs: GroveOutputs,
-    /// Whether bits that the circuit never reads are inputs of the file, too.
+    /// Whether bits that the circuit never reads are inputs of the file, too; they are one bus then.
     pub all_inputs: bool,
+    /// Whether Verilog and VHDL have one bus of inputs and one of outputs in place of ports named after columns.
+    pub bus: bool,
+    /// The clock that a pipeline of cells is to keep up with, in place of a number of stages.
+    pub clock: Option<Frequency>,
     /// Whether the circuit is made smaller first.
     pub simplify: bool,
     /// What sums of votes are made of; as suits the file where it is left open.
@@ -46,17 +54,16 @@ impl Default for ModelOptions {
         Self {
             file: Options::default(),
             encoder: false,
-            fraction: 0,
+            fraction: None,
             outputs: GroveOutputs::default(),
             all_inputs: false,
+            bus: false,
+            clock: None,
             simplify: true,
             sums: None,
         }
     }
 }
-
-/// The most bits behind the point.
-const MAX_FRACTION: u32 = 32;
 
 /// The netlist that a model stands for, not simplified. Its inputs are the encoder's bits, each named by what it means, or
 /// with the encoder the bits of raw columns; its outputs are the bits of the class, and what else is asked for.
@@ -64,10 +71,14 @@ const MAX_FRACTION: u32 = 32;
 /// # Errors
 /// When the encoder cannot be part of it.
 pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
-    if options.fraction > MAX_FRACTION {
+    Ok(with_ports(model, options)?.0)
+}
+
+/// The netlist that a model stands for, and the ports of its inputs where they are raw columns.
+fn with_ports(model: &Model, options: &ModelOptions) -> Result<(Netlist, Vec<Port>)> {
+    if let Some(fraction) = options.fraction.filter(|&fraction| fraction > MAX_FRACTION) {
         return Err(Error::setting(format!(
-            "{} bits behind the point are over the limit of {MAX_FRACTION}",
-            options.fraction
+            "{fraction} bits behind the point are over the limit of {MAX_FRACTION}"
         )));
     }
     let names = bit_names(model);
@@ -77,7 +88,10 @@ pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
             Netlist::from_grove_with(grove, names, options.outputs, options.sums.unwrap_or_default())?
         }
     };
-    if options.encoder { encoder::attach(model.encoder(), &netlist, options.fraction) } else { Ok(netlist) }
+    match options.encoder {
+        true => encoder::attach(model.encoder(), &netlist, options.fraction),
+        false => Ok((netlist, Vec::new())),
+    }
 }
 
 /// The netlist of a model with the inputs and outputs that its exported files have, not simplified: as [`netlist_of`], but only
@@ -86,46 +100,35 @@ pub fn netlist_of(model: &Model, options: &ModelOptions) -> Result<Netlist> {
 /// # Errors
 /// As [`netlist_of`].
 pub fn exported_netlist(model: &Model, options: &ModelOptions) -> Result<Netlist> {
-    let netlist = netlist_of(model, options)?;
-    if options.encoder || options.all_inputs { Ok(netlist) } else { encoder::without_unread(&netlist) }
+    Ok(exported(model, options)?.0)
 }
 
-/// Which encoder's bits are the inputs of an exported file, in order; nothing where raw columns are.
-fn exported_bits(netlist: &Netlist, all_inputs: bool) -> Vec<usize> {
-    if all_inputs { (0..netlist.inputs()).collect() } else { encoder::read_inputs(netlist) }
+/// The netlist of an exported file, and its ports.
+pub(super) fn exported(model: &Model, options: &ModelOptions) -> Result<(Netlist, Ports)> {
+    let (netlist, ports) = with_ports(model, options)?;
+    let module = &options.file.name;
+    // A tree that reads nothing has no raw column either, but a module has an input.
+    if options.encoder && !ports.is_empty() {
+        let ports = Ports::new(ports, &netlist, module);
+        return Ok((netlist, ports));
+    }
+    let bits = match options.all_inputs {
+        true => (0..netlist.inputs()).collect(),
+        false => encoder::read_inputs(&netlist),
+    };
+    let netlist = if options.all_inputs { netlist } else { encoder::without_unread(&netlist)? };
+    let ports = Ports::new(Ports::of_bits(model.encoder(), &bits), &netlist, module);
+    Ok((netlist, ports))
 }
 
-/// What is joined to each line of the buses `x` and `y` of an exported circuit, as one JSON object: `inputs` with the `port`,
-/// what it means as its `name` and, where the inputs are bits of the encoder, the number of the `bit`; `outputs` likewise.
+/// What is joined to each port of an exported circuit, as one JSON object: `inputs` with the name of the `port`, what it means
+/// as its `name`, its `lines` among all inputs (those of the bus `x` where there is one), its `width`, whether it is `signed`, its
+/// `column` and, where it is one, the number of the encoder's `bit`; `outputs` likewise.
 ///
 /// # Errors
 /// As [`netlist_of`].
 pub fn port_map(model: &Model, options: &ModelOptions) -> Result<String> {
-    let all = netlist_of(model, options)?;
-    let (netlist, bits) = match options.encoder {
-        true => (all, Vec::new()),
-        false => (exported_netlist(model, options)?, exported_bits(&all, options.all_inputs)),
-    };
-    let inputs: Vec<Value> = netlist
-        .input_names()
-        .iter()
-        .enumerate()
-        .map(|(index, name)| {
-            let mut input = json!({"port": format!("x[{index}]"), "name": name});
-            if let Some(&bit) = bits.get(index) {
-                let meaning = &model.encoder().meanings()[bit];
-                input["bit"] = json!(bit);
-                input["column"] = json!(model.encoder().inputs()[meaning.column as usize].name);
-            }
-            input
-        })
-        .collect();
-    let outputs: Vec<Value> = netlist
-        .output_list()
-        .iter()
-        .enumerate()
-        .map(|(index, (name, _))| json!({"port": format!("y[{index}]"), "name": name}))
-        .collect();
+    let (inputs, outputs) = exported(model, options)?.1.json(model.encoder());
     let interface = interface(model, options).to_string();
     let map =
         json!({"module": options.file.name, "interface": interface, "inputs": inputs, "outputs": outputs});
@@ -137,7 +140,7 @@ fn interface(model: &Model, options: &ModelOptions) -> Interface {
     let value = model.circuit().says_values();
     Interface {
         encoder: options.encoder,
-        fraction: if options.encoder { options.fraction } else { 0 },
+        fraction: options.fraction.filter(|_| options.encoder),
         all_inputs: !options.encoder && options.all_inputs,
         outputs: if value { GroveOutputs::default() } else { options.outputs },
         value,
@@ -148,9 +151,10 @@ fn bit_names(model: &Model) -> Vec<String> {
     names::unique((0..model.encoder().bits()).map(|bit| model.encoder().describe(bit)).collect())
 }
 
-/// The options with what is known of the model added to the facts.
-fn with_facts(model: &Model, options: &ModelOptions) -> Options {
+/// The options with what is known of the model added to the facts, and with the ports unless they are buses.
+pub(super) fn with_facts(model: &Model, options: &ModelOptions, ports: Option<Ports>) -> Options {
     let mut file = options.file.clone();
+    file.ports = ports.filter(|_| !options.bus && !options.all_inputs);
     let provenance = model.provenance();
     if !provenance.data.is_empty() {
         file.facts.push(format!("Trained on {}, {} rows", provenance.data, provenance.rows));
@@ -191,7 +195,7 @@ fn code_of(model: &Model, format: Format, options: &ModelOptions, file: &Options
         Circuit::Grove(grove) => Code::of_grove(grove, &bit_names(model), options.outputs.one_hot, file)?,
         Circuit::Tree(_) => {
             let bits_only = ModelOptions { encoder: false, all_inputs: true, ..options.clone() };
-            let netlist = smaller(model, format, &bits_only)?;
+            let netlist = smaller(&exported_netlist(model, &bits_only)?, format, &bits_only)?;
             super::check_shape(&netlist, format)?;
             Code::of_netlist(&netlist, file)?
         }
@@ -209,11 +213,39 @@ pub fn write_model(
     options: &ModelOptions,
     out: &mut impl Write,
 ) -> Result<()> {
-    let file = with_facts(model, options);
     if matches!(format, Format::C | Format::Rust) {
+        let file = with_facts(model, options, None);
         return super::write_code(&code_of(model, format, options, &file)?, format, &file, out);
     }
-    super::write(&smaller(model, format, options)?, format, &file, out)
+    let (netlist, ports) = exported(model, &options.made_for(format))?;
+    let netlist = smaller(&netlist, format, options)?;
+    let file = with_stages(&netlist, options, with_facts(model, options, Some(ports)))?;
+    super::write(&netlist, format, &file, out)
+}
+
+/// The options with the stages that a clock asks for, of the netlist as it is written.
+pub(super) fn with_stages(netlist: &Netlist, options: &ModelOptions, mut file: Options) -> Result<Options> {
+    let Some(clock) = options.clock else { return Ok(file) };
+    if file.pipeline > 0 {
+        return Err(Error::setting(
+            "a pipeline has so many stages, or as many as a clock asks for; not both",
+        ));
+    }
+    let Some(family) = file.cells else {
+        return Err(Error::setting("the stages for a clock depend on the chip: say the family of its cells"));
+    };
+    file.pipeline = Chip::of_family(family).stages(netlist, clock)?;
+    Ok(file)
+}
+
+/// A row of an exported circuit as a C struct, for a processor that sends rows word by word.
+///
+/// # Errors
+/// As [`netlist_of`].
+pub fn port_struct(model: &Model, options: &ModelOptions) -> Result<String> {
+    let (netlist, ports) = exported(model, options)?;
+    let file = with_facts(model, options, None);
+    Ok(Layout::new(&ports, 32)?.c_header(&ports, &file.name, &file.header(&netlist)))
 }
 
 /// Writes a model as C, the header apart from the source, which includes it by the name in
@@ -227,7 +259,7 @@ pub fn write_model_c(
     source: &mut impl Write,
     header: &mut impl Write,
 ) -> Result<()> {
-    let file = with_facts(model, options);
+    let file = with_facts(model, options, None);
     let code = code_of(model, Format::C, options, &file)?;
     super::write_code(&code, Format::C, &file, source)?;
     c::write_header(&code, &file, header).map_err(|error| super::write_failed(Format::C, &error))
@@ -244,32 +276,27 @@ pub fn write_model_test_bench(
     rows: BitView<'_>,
     out: &mut impl Write,
 ) -> Result<()> {
-    super::write_test_bench(
-        &exported_netlist(model, options)?,
-        format,
-        &with_facts(model, options),
-        rows,
-        out,
-    )
+    let (netlist, ports) = exported(model, &options.made_for(format))?;
+    let mut file = with_facts(model, options, Some(ports));
+    if options.clock.is_some() {
+        file = with_stages(&smaller(&netlist, format, options)?, options, file)?;
+    }
+    super::write_test_bench(&netlist, format, &file, rows, out)
 }
 
-fn smaller(model: &Model, format: Format, options: &ModelOptions) -> Result<Netlist> {
-    let netlist = exported_netlist(model, &options.made_for(format))?;
+/// The netlist as it is written.
+pub(super) fn smaller(netlist: &Netlist, format: Format, options: &ModelOptions) -> Result<Netlist> {
     if let Some(family) = options.file.cells
         && options.simplify
     {
         return netlist.map_to_luts(family.inputs());
     }
     let mut settings = SimplifySettings::default();
-    if matches!(format, Format::C | Format::Rust) {
-        // On a processor a wide LUT costs more than the narrow ones it is made of.
+    if matches!(format, Format::C | Format::Rust | Format::Aiger | Format::AigerAscii) {
+        // On a processor a wide LUT costs more than the narrow ones it is made of, and ANDs take it apart again, into more.
         settings.merge = 0;
     }
-    if matches!(format, Format::Aiger | Format::AigerAscii) {
-        // Wide LUTs would be taken apart again, into more ANDs than they were made of.
-        settings.merge = 0;
-    }
-    Ok(if options.simplify { netlist.simplify(&settings)?.netlist } else { netlist })
+    Ok(if options.simplify { netlist.simplify(&settings)?.netlist } else { netlist.clone() })
 }
 
 /// Rows to test with: random, each with a share of ones of its own, since circuits that were learned say little

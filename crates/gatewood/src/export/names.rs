@@ -25,6 +25,26 @@ pub(super) fn is_word(name: &str) -> bool {
     WORDS.split_whitespace().any(|word| word == lower)
 }
 
+/// Whether the files made here, or newer versions of their languages, give a name a meaning that a port may not take.
+pub(super) fn is_taken_by_files(name: &str) -> bool {
+    const WORDS: &str = " aclk aresetn advance alias bit byte chandle checker clocking constraint context count cover cross \
+        data dist enable errors expected export extends fairness final iff import implies int8_t inside interface intersect \
+        logic longint local m_axis matches model nexttime package packed parameter program property protected protected \
+        priority rand randc reset s_axis sequence shortint shortreal skid string stream strong struct super tagged this \
+        throughout timeprecision timeunit type unique uwire valid var vmode vprop vunit void wait_order weak wildcard within ";
+    const STARTS: [&str; 9] = ["n", "x", "y", "lut", "valid_", "s_axis", "m_axis", "row_", "sb_lut"];
+    let lower = name.to_ascii_lowercase();
+    // A start with a number behind it, and what the files add to that.
+    let is_numbered = STARTS.iter().any(|start| {
+        lower
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()) || start.ends_with("axis"))
+    });
+    // Tools obey some words where a comment starts with them: a line of ours never does.
+    let is_obeyed = ["synopsys", "synthesis", "pragma"].iter().any(|word| lower.starts_with(word));
+    is_reserved(name) || is_numbered || is_obeyed || WORDS.split_whitespace().any(|word| word == lower)
+}
+
 /// Whether a name is one of those given to LUTs: `n` and a number.
 fn is_numbered_wire(name: &str) -> bool {
     name.strip_prefix('n')

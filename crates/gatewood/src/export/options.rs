@@ -1,6 +1,6 @@
 //! What a file says besides the circuit.
 
-use super::{CellFamily, Interface, names};
+use super::{CellFamily, Interface, Ports, names};
 use crate::circuit::Netlist;
 use crate::{Error, Result};
 
@@ -13,10 +13,16 @@ pub struct Options {
     pub facts: Vec<String>,
     /// What the inputs and outputs are, for the comment at the top; [`write_model`](super::write_model) sets it.
     pub interface: Option<Interface>,
+    /// The ports of Verilog and VHDL; without them the inputs are a bus `x` and the outputs a bus `y`.
+    /// [`write_model`](super::write_model) sets them.
+    pub ports: Option<Ports>,
     /// The name of the header that C source includes; without one it declares all itself.
     pub header_file: Option<String>,
     /// Register stages between the inputs and the outputs of Verilog and VHDL; none makes them combinational.
     pub pipeline: usize,
+    /// Whether the registers of a pipeline are kept while `enable` is low, and `valid` goes through it beside each row and
+    /// comes out as `valid_out`; `reset` makes all rows in it invalid.
+    pub handshake: bool,
     /// The family of FPGAs whose cells the LUTs of Verilog are, which synthesis leaves as they are; without one they are
     /// formulas, which it maps anew.
     pub cells: Option<CellFamily>,
@@ -28,8 +34,10 @@ impl Default for Options {
             name: "model".into(),
             facts: Vec::new(),
             interface: None,
+            ports: None,
             header_file: None,
             pipeline: 0,
+            handshake: false,
             cells: None,
         }
     }

@@ -12,6 +12,28 @@ fn text(netlist: &Netlist, format: Format, options: &Options) -> Vec<u8> {
     file
 }
 
+/// Ports of one to four lines each.
+fn grouped(netlist: &Netlist, seed: u64) -> Ports {
+    let group = |lines: usize, name: &str, mut seed: u64| {
+        let (mut ports, mut start) = (Vec::new(), 0);
+        while start < lines {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let end = lines.min(start + 1 + (seed >> 40) as usize % 4);
+            let kind = match (end - start, seed >> 50 & 1) {
+                (1, _) => PortKind::Bit,
+                (_, 0) => PortKind::Bits,
+                _ => PortKind::Signed,
+            };
+            let mut port = Port::new(name, start..end, kind, super::ports::Line::Output);
+            port.name = format!("{name}_at_{start}");
+            ports.push(port);
+            start = end;
+        }
+        ports
+    };
+    Ports { inputs: group(netlist.inputs(), "age", seed), outputs: group(netlist.outputs(), "class", !seed) }
+}
+
 /// Whether two netlists of few inputs say the same for all rows.
 fn same(first: &Netlist, second: &Netlist) -> bool {
     assert_eq!((first.inputs(), first.outputs()), (second.inputs(), second.outputs()));
@@ -43,7 +65,8 @@ proptest! {
             prop_assert!(same(&netlist, &again), "{} of {:?}", format, &netlist);
         }
         for family in CellFamily::ALL.into_iter().filter(|family| netlist.max_arity() <= family.inputs()) {
-            let options = Options { pipeline, cells: Some(family), ..Options::default() };
+            let (handshake, ports) = (pipeline > 0 && seed % 2 == 0, (seed % 3 > 0).then(|| grouped(&netlist, seed)));
+            let options = Options { pipeline, handshake, ports, cells: Some(family), ..Options::default() };
             let again = read(&text(&netlist, Format::Verilog, &options), Format::Verilog).unwrap();
             prop_assert!(same(&netlist, &again), "cells of {} of {:?}", family, &netlist);
         }
@@ -61,7 +84,8 @@ proptest! {
         let netlist = random_netlist(seed, 4, 8, 3);
         let pipeline = if format == Format::Verilog { pipeline } else { 0 };
         let cells = CellFamily::ALL.get(cells).copied().filter(|_| format == Format::Verilog);
-        let mut file = text(&netlist, format, &Options { pipeline, cells, ..Options::default() });
+        let (handshake, ports) = (pipeline == 2, (seed % 2 == 0).then(|| grouped(&netlist, seed)));
+        let mut file = text(&netlist, format, &Options { pipeline, handshake, ports, cells, ..Options::default() });
         for (place, byte, how) in damage {
             if file.is_empty() { break }
             let place = place.index(file.len());
@@ -94,7 +118,7 @@ fn cells_are_refused_where_there_are_none() {
     let both = builder.add(&[0b1000], &[builder.input(0), builder.input(1)]).unwrap();
     builder.output("both", both).unwrap();
     let narrow = builder.finish();
-    assert!(write(&narrow, Format::Vhdl, &cells, &mut Vec::new()).unwrap_err().is_setting());
+    assert!(write(&narrow, Format::Blif, &cells, &mut Vec::new()).unwrap_err().is_setting());
     let file = String::from_utf8(text(&narrow, Format::Verilog, &cells)).unwrap();
     for (from, to) in [(".INIT(4'h", ".INIT(4'h1"), (".I0(", ".I1("), ("LUT2", "LUT3")] {
         let error = read(file.replacen(from, to, 1).as_bytes(), Format::Verilog).unwrap_err();
@@ -161,6 +185,43 @@ fn a_pipeline_that_is_not_balanced_is_refused() {
     endmodule";
     let error = read(file.as_bytes(), Format::Verilog).unwrap_err();
     assert!(error.to_string().contains("different clocks"), "{error}");
+}
+
+#[test]
+fn a_handshake_that_is_not_one_is_refused() {
+    let mut builder = NetlistBuilder::new(["a", "b", "c", "d"]).unwrap();
+    let [a, b, c, d] = [0, 1, 2, 3].map(|input| builder.input(input));
+    let both = builder.add(&[0b1000], &[a, b]).unwrap();
+    let odd = builder.add(&[0b1001_0110], &[both, c, d]).unwrap();
+    builder.output("both", both).unwrap();
+    builder.output("odd", odd).unwrap();
+    let netlist = builder.finish();
+    let ports = Some(grouped(&netlist, 1));
+    let options = Options { pipeline: 2, handshake: true, ports, ..Options::default() };
+    let file = String::from_utf8(text(&netlist, Format::Verilog, &options)).unwrap();
+    assert!(same(&netlist, &read(file.as_bytes(), Format::Verilog).unwrap()));
+    let changes = [
+        // Valid a clock too early, made of something else, or not cleared.
+        ("assign valid_out = valid_2;", "assign valid_out = valid_1;", "different clocks"),
+        ("assign valid_out = valid_2;", "assign valid_out = ~valid_2;", "not valid as it went in"),
+        ("            valid_2 <= 1'b0;\n", "", "reset should clear"),
+        ("valid_1 <= 1'b0;", "valid_1 <= 1'b1;", "1'b0"),
+        ("valid_2 <= valid_1;", "valid_2 <= valid;", "different clocks"),
+        ("        if (enable) begin\n", "        if (valid) begin\n", "enable"),
+        ("wire n0 = ", "wire age_at_0 = ", "is a port"),
+        ("    wire n0 = ", "    wire other = enable;\n    wire n0 = ", "enable is read but has no value"),
+        ("age_at_0\n    };", "class_at_0\n    };", "age_at_0"),
+        ("    input wire enable,\n", "", "cannot name a port"),
+    ];
+    for (from, to, expected) in changes {
+        assert!(file.contains(from), "{from} in {file}");
+        let error = read(file.replacen(from, to, 1).as_bytes(), Format::Verilog).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error} should contain {expected:?}");
+    }
+    let bare = Options { pipeline: 0, handshake: true, ..Options::default() };
+    assert!(write(&netlist, Format::Verilog, &bare, &mut Vec::new()).unwrap_err().is_setting());
+    let foreign = Options { ports: Some(grouped(&random_netlist(5, 5, 9, 3), 1)), ..Options::default() };
+    assert!(write(&netlist, Format::Verilog, &foreign, &mut Vec::new()).unwrap_err().is_data());
 }
 
 #[test]

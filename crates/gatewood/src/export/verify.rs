@@ -10,15 +10,19 @@ use crate::{Error, Result};
 /// How a file is compared with a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VerifyOptions {
-    /// Fraction bits of the numbers of raw columns, for files whose header does not say.
-    pub fraction: u32,
+    /// Fraction bits of the numbers of raw columns, for files whose header does not say; else as many for each column as its
+    /// thresholds ask for.
+    pub fraction: Option<u32>,
     /// What a proof may take.
     pub limits: ProofLimits,
 }
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        Self { fraction: 0, limits: ProofLimits { time: Some(Self::TIME_LIMIT), ..ProofLimits::default() } }
+        Self {
+            fraction: None,
+            limits: ProofLimits { time: Some(Self::TIME_LIMIT), ..ProofLimits::default() },
+        }
     }
 }
 

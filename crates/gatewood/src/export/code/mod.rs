@@ -24,8 +24,13 @@ use self::raw::Raw;
 pub use self::verify::{CodeTest, CodeTestOptions, test_code};
 use super::Options;
 use crate::circuit::{Grove, Netlist, Output, ValueOutput};
-use crate::encode::Encoder;
+use crate::encode::{Encoder, Table};
 use crate::{Error, Result};
+
+/// Random rows of raw values that an encoder can take, at and next to what they are compared with.
+pub(super) fn random_table(encoder: &Encoder, rows: usize) -> Result<Table> {
+    Ok(raw_rows::raw_rows(encoder, rows, 0)?.table)
+}
 
 /// What C and Rust are made from.
 pub(super) struct Code {

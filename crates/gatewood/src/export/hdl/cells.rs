@@ -16,6 +16,8 @@ pub enum CellFamily {
     Ice40,
     /// Lattice ECP5: `LUT4`, of other ports than Xilinx's.
     Ecp5,
+    /// Gowin: `LUT1` to `LUT4`, again of other ports.
+    Gowin,
 }
 
 /// How the cell of a LUT is written.
@@ -29,7 +31,7 @@ pub(super) struct Cell {
 
 impl CellFamily {
     /// All families.
-    pub const ALL: [Self; 3] = [Self::Xilinx, Self::Ice40, Self::Ecp5];
+    pub const ALL: [Self; 4] = [Self::Xilinx, Self::Ice40, Self::Ecp5, Self::Gowin];
 
     /// The name the command line knows it by.
     pub fn name(self) -> &'static str {
@@ -37,6 +39,7 @@ impl CellFamily {
             Self::Xilinx => "xilinx",
             Self::Ice40 => "ice40",
             Self::Ecp5 => "ecp5",
+            Self::Gowin => "gowin",
         }
     }
 
@@ -44,7 +47,7 @@ impl CellFamily {
     pub fn inputs(self) -> usize {
         match self {
             Self::Xilinx => 6,
-            Self::Ice40 | Self::Ecp5 => 4,
+            Self::Ice40 | Self::Ecp5 | Self::Gowin => 4,
         }
     }
 
@@ -55,15 +58,17 @@ impl CellFamily {
             Self::Xilinx => (format!("LUT{arity}"), "INIT", "O", &NUMBERED[..arity]),
             Self::Ice40 => ("SB_LUT4".into(), "LUT_INIT", "O", &NUMBERED[..4]),
             Self::Ecp5 => ("LUT4".into(), "INIT", "Z", &["A", "B", "C", "D"]),
+            Self::Gowin => (format!("LUT{arity}"), "INIT", "F", &NUMBERED[..arity]),
         };
         Cell { name, parameter, output, inputs }
     }
 
     /// The sizes of its cells.
-    fn arities(self) -> std::ops::RangeInclusive<usize> {
+    pub(super) fn arities(self) -> std::ops::RangeInclusive<usize> {
         match self {
             Self::Xilinx => 1..=6,
             Self::Ice40 | Self::Ecp5 => 4..=4,
+            Self::Gowin => 1..=4,
         }
     }
 }
@@ -88,12 +93,7 @@ impl FromStr for CellFamily {
 impl Cell {
     /// Writes the cell of a LUT. Inputs that the LUT does not have are zero, and the table does not ask for them.
     pub(super) fn write(&self, lut: usize, table: u64, reads: &[String], out: &mut impl Write) -> Result<()> {
-        let bits = 1usize << self.inputs.len();
-        let (mut wide, mut filled) = (table, 1usize << reads.len());
-        while filled < bits {
-            wide |= wide << filled;
-            filled *= 2;
-        }
+        let (bits, wide) = (self.bits(), self.table(table, reads.len()));
         let (name, parameter, output, digits) = (&self.name, self.parameter, self.output, bits.div_ceil(4));
         writeln!(out, "    wire n{lut};")?;
         write!(out, "    {name} #(.{parameter}({bits}'h{wide:0digits$x})) lut{lut} (.{output}(n{lut})")?;
@@ -101,6 +101,21 @@ impl Cell {
             write!(out, ", .{input}({})", reads.get(place).map_or("1'b0", String::as_str))?;
         }
         writeln!(out, ");")
+    }
+
+    /// The table of a LUT as wide as the cell's: inputs that the LUT does not have are not asked for.
+    pub(super) fn table(&self, table: u64, reads: usize) -> u64 {
+        let (mut wide, mut filled) = (table, 1usize << reads);
+        while filled < self.bits() {
+            wide |= wide << filled;
+            filled *= 2;
+        }
+        wide
+    }
+
+    /// Bits of its table.
+    pub(super) fn bits(&self) -> usize {
+        1 << self.inputs.len()
     }
 
     /// Writes what the cell does, for simulators that do not know it.

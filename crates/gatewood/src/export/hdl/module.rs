@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use super::pipeline::Pipeline;
 use crate::circuit::{Netlist, Signal};
 use crate::export::form::{Form, Syntax};
-use crate::export::{Options, names};
+use crate::export::{Options, Port, names};
 
 /// A netlist as a module with the buses `x` and `y`, in the syntax of a language.
 pub(super) struct Module<'a> {
@@ -36,6 +36,16 @@ impl<'a> Module<'a> {
         format!("{bus}{open}{index}{close}")
     }
 
+    /// The lines of a bus that are a port.
+    pub(super) fn slice(&self, bus: char, port: &Port) -> String {
+        if port.is_bit() {
+            return self.line(bus, port.lines.start);
+        }
+        let [open, close] = self.syntax.brackets;
+        let (high, low) = (port.lines.end - 1, port.lines.start);
+        format!("{bus}{open}{high}{}{low}{close}", self.syntax.down)
+    }
+
     /// The name of a signal as a stage reads it.
     fn name(&self, signal: Signal, reader: u32) -> String {
         let constants = [self.syntax.zero, self.syntax.one];
@@ -51,6 +61,18 @@ impl<'a> Module<'a> {
         if self.options.pipeline > 0 {
             let stages = self.options.pipeline;
             writeln!(out, "{sign} The outputs follow the inputs after {stages} rising edges of the clock")?;
+        }
+        if self.options.handshake {
+            writeln!(out, "{sign} While enable is low nothing moves; reset makes all rows inside invalid")?;
+        }
+        if let Some(ports) = &self.options.ports {
+            for (bus, ports) in [('x', &ports.inputs), ('y', &ports.outputs)] {
+                for port in ports {
+                    let lines = self.slice(bus, port);
+                    writeln!(out, "{sign} Port {} ({lines}): {}", port.name, port.describe())?;
+                }
+            }
+            return Ok(());
         }
         for (index, name) in self.netlist.input_names().iter().enumerate() {
             if *name != format!("x{index}") {

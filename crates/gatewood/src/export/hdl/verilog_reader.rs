@@ -1,34 +1,35 @@
-//! The Verilog that this library writes: one module of two buses, wires, cells, registers and assignments.
+//! The Verilog that this library writes: one module of ports or two buses, wires, cells, registers and assignments.
 //!
 //! What is read means here what it means in IEEE 1364; what is not known exactly so is refused.
 
 use super::cells::CellFamily;
-use crate::circuit::{MAX_ARITY, Netlist, TruthTable};
+use super::verilog_ports::Head;
+use crate::circuit::{MAX_ARITY, Netlist, NetlistBuilder, Signal, SignalKind, TruthTable};
 use crate::export::draft::{Draft, Wire};
 use crate::export::names;
 use crate::{Error, Result};
 
 /// The widest bus that is read; a width takes no more bytes to write however large it is.
-const MAX_WIDTH: usize = 1 << 20;
+pub(super) const MAX_WIDTH: usize = 1 << 20;
 /// How deep parentheses may be nested.
 const MAX_NESTING: usize = 64;
 
 /// A word, a number, or a sign; a word may have a selected line behind it, as in `x[3]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
+pub(super) enum Token<'a> {
     Word(&'a str),
     Sign(&'a str),
     End,
 }
 
-struct Lexer<'a> {
+pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
 impl<'a> Lexer<'a> {
-    fn fail<T>(&self, message: impl std::fmt::Display) -> Result<T> {
+    pub(super) fn fail<T>(&self, message: impl std::fmt::Display) -> Result<T> {
         Err(Error::file(format!("line {}: {message}", self.line)))
     }
 
@@ -55,7 +56,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn next(&mut self) -> Result<Token<'a>> {
+    pub(super) fn next(&mut self) -> Result<Token<'a>> {
         self.skip_blank()?;
         let rest = &self.text[self.at..];
         let bytes = rest.as_bytes();
@@ -95,14 +96,14 @@ impl<'a> Lexer<'a> {
         Ok(Token::Sign(&rest[..length]))
     }
 
-    fn peek(&mut self) -> Result<Token<'a>> {
+    pub(super) fn peek(&mut self) -> Result<Token<'a>> {
         let (at, line) = (self.at, self.line);
         let token = self.next();
         (self.at, self.line) = (at, line);
         token
     }
 
-    fn expect(&mut self, text: &str) -> Result<()> {
+    pub(super) fn expect(&mut self, text: &str) -> Result<()> {
         match self.next()? {
             Token::Word(found) | Token::Sign(found) if found == text => Ok(()),
             Token::Word(found) | Token::Sign(found) => {
@@ -112,7 +113,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn word(&mut self, what: &str) -> Result<&'a str> {
+    pub(super) fn word(&mut self, what: &str) -> Result<&'a str> {
         match self.next()? {
             Token::Word(word) => Ok(word),
             Token::Sign(sign) => self.fail(format!("{sign:?} stands where {what} should")),
@@ -121,7 +122,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A range such as `[7:0]`: the number of lines.
-    fn range(&mut self) -> Result<usize> {
+    pub(super) fn range(&mut self) -> Result<usize> {
         self.expect("[")?;
         let word = self.word("a number")?;
         let width = word.parse::<usize>().ok().filter(|&high| high < MAX_WIDTH);
@@ -138,47 +139,68 @@ pub(in crate::export) fn read(bytes: &[u8]) -> Result<Netlist> {
         Error::file(format!("byte {}: Verilog is text, but this is not", error.valid_up_to()))
     })?;
     let mut lexer = Lexer { text, at: 0, line: 1 };
-    lexer.expect("module")?;
-    lexer.word("a name")?;
-    lexer.expect("(")?;
-    lexer.expect("input")?;
-    lexer.expect("wire")?;
-    let clocked = lexer.peek()? == Token::Word("clock");
-    if clocked {
-        for text in ["clock", ",", "input", "wire"] {
-            lexer.expect(text)?;
-        }
-    }
-    let inputs = lexer.range()?;
-    for text in ["x", ",", "output", "wire"] {
-        lexer.expect(text)?;
-    }
-    let outputs = lexer.range()?;
-    for text in ["y", ")", ";"] {
-        lexer.expect(text)?;
-    }
+    let mut head = Head::read(&mut lexer)?;
     let names = |bus: &str, width: usize| (0..width).map(|line| format!("{bus}[{line}]")).collect::<Vec<_>>();
-    let (input_names, output_names) = (names("x", inputs), names("y", outputs));
+    let (mut input_names, mut output_names) = (names("x", head.inputs), names("y", head.outputs));
+    if head.handshake {
+        // They go through the module like an input and an output, which must be as late as the others.
+        input_names.push("valid".into());
+        output_names.push("valid_out".into());
+    }
     let mut draft = Draft::default();
     for name in &input_names {
         let wire = draft.wire(name);
         draft.input(wire, 1)?;
     }
-    body(&mut lexer, &mut draft, clocked)?;
+    body(&mut lexer, &mut draft, &mut head)?;
+    if let Some(port) = head.shown.iter().find(|port| !port.done) {
+        return lexer.fail(format!("{} has no value", port.name));
+    }
     let outputs: Vec<(&str, Wire)> =
         output_names.iter().map(|name| (name.as_str(), draft.wire(name))).collect();
-    draft.finish(input_names.clone(), outputs)
+    let netlist = draft.finish(input_names.clone(), outputs)?;
+    if head.handshake { without_valid(&netlist) } else { Ok(netlist) }
+}
+
+/// A netlist without its last input and output, which must be one signal that nothing else reads.
+fn without_valid(netlist: &Netlist) -> Result<Netlist> {
+    let valid = netlist.input(netlist.inputs() - 1);
+    let outputs = netlist.outputs() - 1;
+    let shown = netlist.output_list()[outputs].1;
+    // An assignment is a LUT that says what it reads.
+    let is_valid = match netlist.kind(shown) {
+        SignalKind::Lut(lut) => netlist.lut(lut).inputs() == [valid] && netlist.lut(lut).words() == [0b10],
+        _ => shown == valid,
+    };
+    if !is_valid || netlist.reader_counts()[valid.index()] != 1 {
+        return Err(Error::file("valid_out is not valid as it went in"));
+    }
+    let mut builder = NetlistBuilder::new(netlist.input_names()[..netlist.inputs() - 1].to_vec())?;
+    let mut signals = vec![Signal::ZERO, Signal::ONE];
+    signals.extend((0..builder.inputs()).map(|input| builder.input(input)));
+    signals.push(Signal::ZERO);
+    for lut in netlist.iter() {
+        let reads: Vec<Signal> = lut.inputs().iter().map(|input| signals[input.index()]).collect();
+        signals.push(builder.add(lut.words(), &reads)?);
+    }
+    for (name, signal) in &netlist.output_list()[..outputs] {
+        builder.output(name.clone(), signals[signal.index()])?;
+    }
+    Ok(builder.finish())
 }
 
 /// The statements of a module up to its end.
-fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Result<()> {
+fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, head: &mut Head<'_>) -> Result<()> {
     loop {
         match lexer.next()? {
             Token::Word("endmodule") => break,
             Token::Word(word @ ("wire" | "assign")) => {
                 let (name, line) = (lexer.word("a name")?, lexer.line);
                 if word == "wire" {
-                    check_declared(lexer, name)?;
+                    check_new(lexer, name, head)?;
+                } else if let Some(port) = head.shown.iter_mut().find(|port| port.name == name) {
+                    port.read(lexer)?;
+                    continue;
                 }
                 if word == "wire" && lexer.peek()? == Token::Sign(";") {
                     // A cell drives it.
@@ -194,22 +216,15 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
             Token::Word(word) if let Some(families) = families(word) => cell(lexer, draft, word, &families)?,
             Token::Word("reg") => {
                 let name = lexer.word("a name")?;
-                check_declared(lexer, name)?;
+                check_new(lexer, name, head)?;
                 lexer.expect(";")?;
             }
-            Token::Word("always") if clocked => {
-                for text in ["@", "(", "posedge", "clock", ")", "begin"] {
-                    lexer.expect(text)?;
+            Token::Word("always") if head.clocked => {
+                expect_all(lexer, "@ ( posedge clock ) begin")?;
+                match head.handshake {
+                    true => enabled(lexer, draft)?,
+                    false => drop(registers(lexer, draft)?),
                 }
-                while lexer.peek()? != Token::Word("end") {
-                    let (register, line) = (lexer.word("a register")?, lexer.line);
-                    lexer.expect("<=")?;
-                    let from = lexer.word("a wire")?;
-                    lexer.expect(";")?;
-                    let (register, from) = (draft.wire(register), draft.wire(from));
-                    draft.register(register, line, from)?;
-                }
-                lexer.expect("end")?;
             }
             Token::Word(found) | Token::Sign(found) => {
                 return lexer.fail(format!("{found:?} starts nothing that is read here"));
@@ -223,8 +238,61 @@ fn body<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>, clocked: bool) -> Resu
     }
 }
 
+fn expect_all(lexer: &mut Lexer<'_>, texts: &str) -> Result<()> {
+    texts.split(' ').try_for_each(|text| lexer.expect(text))
+}
+
+/// Registers and what they take, up to `end`; gives their names.
+fn registers<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>) -> Result<Vec<&'a str>> {
+    let mut names = Vec::new();
+    while lexer.peek()? != Token::Word("end") {
+        let (name, line) = (lexer.word("a register")?, lexer.line);
+        lexer.expect("<=")?;
+        let from = lexer.word("a wire")?;
+        lexer.expect(";")?;
+        let (register, from) = (draft.wire(name), draft.wire(from));
+        draft.register(register, line, from)?;
+        names.push(name);
+    }
+    lexer.expect("end")?;
+    Ok(names)
+}
+
+/// Registers that wait for `enable`; those that say which stages hold a row are cleared by `reset`, and no others.
+fn enabled<'a>(lexer: &mut Lexer<'a>, draft: &mut Draft<'a>) -> Result<()> {
+    expect_all(lexer, "if (")?;
+    let mut cleared = Vec::new();
+    let resets = lexer.peek()? == Token::Word("reset");
+    if resets {
+        expect_all(lexer, "reset ) begin")?;
+        while lexer.peek()? != Token::Word("end") {
+            cleared.push(lexer.word("a register")?);
+            expect_all(lexer, "<= 1'b0 ;")?;
+        }
+        expect_all(lexer, "end else if (")?;
+    }
+    expect_all(lexer, "enable ) begin")?;
+    let names = registers(lexer, draft)?;
+    lexer.expect("end")?;
+    let says_valid = |name: &&str| name.starts_with("valid_");
+    if resets && (cleared != names || !names.iter().all(says_valid))
+        || !resets && names.iter().any(says_valid)
+    {
+        return lexer.fail("reset should clear what is valid, and nothing else");
+    }
+    Ok(())
+}
+
+/// Checks the name of a wire or register that is no port.
+fn check_new(lexer: &Lexer<'_>, name: &str, head: &Head<'_>) -> Result<()> {
+    if head.names.contains(name) {
+        return lexer.fail(format!("{name:?} is a port"));
+    }
+    check_declared(lexer, name)
+}
+
 /// Checks the name of a wire or register.
-fn check_declared(lexer: &Lexer<'_>, name: &str) -> Result<()> {
+pub(super) fn check_declared(lexer: &Lexer<'_>, name: &str) -> Result<()> {
     let mut bytes = name.bytes();
     let starts_well = bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_');
     let is_plain = starts_well && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"_$".contains(&byte));
