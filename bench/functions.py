@@ -165,6 +165,7 @@ def main():
         "",
         f"Made by `python bench/functions.py`: {ROWS:,} random rows to learn from, {ROWS:,} others to test on, at most {arguments.max_ands:,} ANDs.",
         "The constant is what saying the more frequent value gets right. Every AIGER file was read back and proven equal to what was learned.",
+        "Arithmetic is found by trying usual orders of the bits of words, and these functions have one of them: what is exact there says nothing of other orders.",
         "",
         "| function | inputs | constant | right on test rows | ANDs | shape | seconds |",
         "|---|---|---|---|---|---|---|",
