@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::terminal::{Grid, Usage, count};
 use anyhow::{Result, bail};
-use gatewood::circuit::Netlist;
+use gatewood::circuit::{Netlist, SumsOf};
 use gatewood::export::{Chip, Frequency, MAX_PIPELINE, ModelOptions, PipelineSize, netlist_of};
 use gatewood::model::Model;
 use serde_json::{Value, json};
@@ -33,10 +33,12 @@ pub(super) fn estimates(
     if chips.is_empty() {
         bail!(Usage("no chip that is known has such LUTs: they have 4 or 6 inputs".into()));
     }
-    let netlist = netlist_of(model, &ModelOptions::default())?;
     let mut mapped: BTreeMap<usize, Netlist> = BTreeMap::new();
     let sizes: BTreeSet<usize> = chips.iter().map(|chip| chip.family.inputs()).collect();
     for inputs in sizes {
+        // As exported: counters of six inputs do not fit LUTs of fewer.
+        let sums = (inputs < 6).then_some(SumsOf::FullAdders);
+        let netlist = netlist_of(model, &ModelOptions { sums, ..ModelOptions::default() })?;
         mapped.insert(inputs, netlist.map_to_luts(inputs)?);
     }
     let estimate = |chip: Chip| {
