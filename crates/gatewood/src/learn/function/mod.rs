@@ -127,7 +127,7 @@ const FEWEST_ROWS: usize = 20;
 ///     validation: None,
 /// };
 /// let fit = learn_function(&task, &FunctionSettings::default(), &Silent)?;
-/// assert_eq!(fit.outputs[0].shape, "parity");
+/// assert_eq!(fit.outputs[0].shape, "symmetric function"); // of the number of ones alone
 /// assert_eq!(fit.netlist.evaluate_row(&[true, true, true, false, false, false]), [true]);
 /// # Ok::<(), gatewood::Error>(())
 /// ```

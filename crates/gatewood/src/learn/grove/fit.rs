@@ -12,6 +12,7 @@ use super::eval_metric::{EvalMetric, mean_area};
 use super::features::{grove_of, trees_among};
 use super::gates::Gates;
 use super::leaf_step::LeafStep;
+use super::pairs;
 use super::prune::prune;
 use super::refit::refit;
 use super::round::{Grower, Growing};
@@ -207,8 +208,19 @@ impl<'a, E: Engine> Setup<'a, E> {
     /// What is known of the training rows before the first round.
     pub(super) fn begin(&self, grower: &Grower<'_, E>, held_out: Option<&[bool]>) -> Result<Growing<E>> {
         let rows = self.state_of(self.engine, &self.trees, grower, held_out)?;
-        let mut growing = Growing::new(rows, self.order.columns().len(), &self.trees);
-        grower.note_pairs(&mut growing)?;
+        let columns = self.order.columns().len();
+        let mut growing = Growing::new(rows, columns, &self.trees);
+        if grower.seeks_pairs() {
+            // Before the first tree also where a grove is continued, so that it goes on as it would have.
+            let pairs = match self.trees.is_empty() {
+                true => grower.telling_pairs(&growing)?,
+                false => {
+                    let rows = self.state_of(self.engine, &[], grower, held_out)?;
+                    grower.telling_pairs(&Growing::new(rows, columns, &[]))?
+                }
+            };
+            pairs.into_iter().flatten().for_each(|column| growing.uses[column as usize] += pairs::USES);
+        }
         Ok(growing)
     }
 

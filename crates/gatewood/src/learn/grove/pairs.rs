@@ -45,22 +45,21 @@ pub(super) fn most_telling(mut found: Vec<(f64, [u32; 2])>) -> Vec<[u32; 2]> {
 }
 
 impl<E: Engine> Grower<'_, E> {
-    /// Notes the columns of telling pairs as read, where the plan asks for it.
-    pub(super) fn note_pairs(&self, growing: &mut Growing<E>) -> Result<()> {
-        if !self.plan.pairs || self.objective.margins() != 1 || self.inputs > MOST_COLUMNS {
-            return Ok(());
-        }
+    /// Whether telling pairs are looked for.
+    pub(super) fn seeks_pairs(&self) -> bool {
+        self.plan.pairs && self.objective.margins() == 1 && self.inputs <= MOST_COLUMNS
+    }
+
+    /// The telling pairs of rows that no tree has voted on.
+    pub(super) fn telling_pairs(&self, growing: &Growing<E>) -> Result<Vec<[u32; 2]>> {
         let mut stream = Stream::new(self.plan.seed, Purpose::Sample, POSITION);
         let picks = self.draw(Direction::Margin(0), growing, &[], &mut stream)?;
         if picks.iter().any(Vec::is_empty) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let chosen = self.choose(&mut stream);
         let sample = self.engine.fetch(self.engine.gather(&picks, &chosen)?)?;
-        for pair in pairs_of(&sample, self.kernels) {
-            pair.into_iter().for_each(|column| growing.uses[column as usize] += USES);
-        }
-        Ok(())
+        Ok(pairs_of(&sample, self.kernels))
     }
 }
 
