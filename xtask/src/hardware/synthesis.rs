@@ -63,10 +63,10 @@ pub fn run(_: &Log) -> Result<Outcome> {
             [ours, theirs, "{}"] if ours == theirs => outcome.passed += 1,
             _ => outcome.failed.push(format!("{name}: our cells, and those of synth_xilinx: {cells}")),
         }
-        // A grove's AIGER file adds up votes by full adders, its other files by counters: too unlike for ABC to compare. Our own
-        // prover has done it.
+        // A grove's AIGER file adds up votes by full adders, its other files by counters. For the long sum of two classes that is
+        // too unlike for ABC, which does not end in a minute; our own prover has done it.
         let (ours, blif) = (format!("{name}.aig"), format!("{name}.blif"));
-        if name == "tree" {
+        if name != "two" {
             compare(&abc, &folder, &ours, &blif, &mut outcome)?;
         }
         for other in ["_yosys.aig", "_cells_yosys.aig", "_lut6.blif"] {
