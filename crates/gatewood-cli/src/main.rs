@@ -32,6 +32,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    say_lack_of_stacks();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => terminal::with_hint(error, &command_line()).exit(),
@@ -44,6 +45,19 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => terminal::report(&error),
     }
+}
+
+/// Says in a sentence when there is no memory for the stack of a thread: the standard library panics before the thread begins.
+fn say_lack_of_stacks() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload().downcast_ref::<String>();
+        if said.is_some_and(|said| said.starts_with("failed to allocate an alternative stack")) {
+            eprintln!("error: out of memory: the system refuses a thread its stack");
+            std::process::exit(1);
+        }
+        usual(panic);
+    }));
 }
 
 /// The whole command line, for the manual and the completions.
