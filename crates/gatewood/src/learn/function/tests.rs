@@ -20,18 +20,32 @@ fn sampled(columns: usize, rows: usize, seed: u64, outputs: &[Function<'_>]) -> 
     (BitMatrix::from_bools(columns, &inputs).unwrap(), BitMatrix::from_bools(outputs.len(), &said).unwrap())
 }
 
+/// Names such as x0, x1, x2.
+fn names(letter: char, count: usize) -> Vec<String> {
+    (0..count).map(|at| format!("{letter}{at}")).collect()
+}
+
+/// What is to be learned, without validation rows.
+fn task<'a>(
+    inputs: &'a BitMatrix,
+    outputs: &'a BitMatrix,
+    input_names: &'a [String],
+    output_names: &'a [String],
+) -> FunctionTask<'a> {
+    FunctionTask {
+        inputs: inputs.view(),
+        outputs: outputs.view(),
+        input_names,
+        output_names,
+        validation: None,
+    }
+}
+
 /// Learns from 2,000 rows; the fit, and its errors on 2,000 others.
 fn learned(columns: usize, outputs: &[Function<'_>]) -> (FunctionFit, Vec<f64>) {
     let (inputs, said) = sampled(columns, 2_000, 1, outputs);
-    let names = |letter: char, count: usize| (0..count).map(|at| format!("{letter}{at}")).collect::<Vec<_>>();
     let (input_names, output_names) = (names('x', columns), names('y', outputs.len()));
-    let task = FunctionTask {
-        inputs: inputs.view(),
-        outputs: said.view(),
-        input_names: &input_names,
-        output_names: &output_names,
-        validation: None,
-    };
+    let task = task(&inputs, &said, &input_names, &output_names);
     let fit = learn_function(&task, &FunctionSettings::default(), &Silent).unwrap();
     let (inputs, said) = sampled(columns, 2_000, 2, outputs);
     let errors = fit.errors(inputs.view(), said.view()).unwrap();
@@ -84,14 +98,8 @@ fn all_outputs_share_one_circuit_within_the_ands() {
 fn what_has_no_shape_stays_within_its_ands() {
     let odd = |row: &[bool]| word(&row[..10]).wrapping_mul(0x9e37_79b9) >> 7 & 1 == 1;
     let (inputs, said) = sampled(12, 600, 1, &[&odd]);
-    let names: Vec<String> = (0..12).map(|at| format!("x{at}")).collect();
-    let task = FunctionTask {
-        inputs: inputs.view(),
-        outputs: said.view(),
-        input_names: &names,
-        output_names: &["y".into()],
-        validation: None,
-    };
+    let (names, output_names) = (names('x', 12), names('y', 1));
+    let task = task(&inputs, &said, &names, &output_names);
     let settings = FunctionSettings { max_ands: 60, ..FunctionSettings::default() };
     let fit = learn_function(&task, &settings, &Silent).unwrap();
     assert!(fit.ands <= 60, "{}", fit.ands);
@@ -100,14 +108,8 @@ fn what_has_no_shape_stays_within_its_ands() {
 #[test]
 fn wrong_samples_are_refused() {
     let (inputs, said) = sampled(4, 10, 1, &[&|row: &[bool]| row[0]]);
-    let names: Vec<String> = (0..4).map(|at| format!("x{at}")).collect();
-    let task = FunctionTask {
-        inputs: inputs.view(),
-        outputs: said.view(),
-        input_names: &names,
-        output_names: &["y".into()],
-        validation: None,
-    };
+    let (names, output_names) = (names('x', 4), names('y', 1));
+    let task = task(&inputs, &said, &names, &output_names);
     let refused = |task: &FunctionTask<'_>| {
         learn_function(task, &FunctionSettings::default(), &Silent).unwrap_err().to_string()
     };
