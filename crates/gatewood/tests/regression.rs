@@ -246,6 +246,12 @@ fn columns_are_taken_for_classes_or_values() {
     assert_eq!(is_value(&riders, LabelKind::Classes), Ok(false));
     assert_eq!(is_value(&grade, LabelKind::Values), Ok(true));
     assert!(is_value(&price, LabelKind::Classes).unwrap_err().to_string().contains("quantity"));
+    let mut written: Vec<String> = (0..90).map(|row| (0.5 + f64::from(row) * 1.25).to_string()).collect();
+    written[59] = "unknown".into();
+    let stray = Column::Text(Texts::from_rows(written.iter().map(|text| Some(text.as_str()))));
+    let refused = is_value(&stray, LabelKind::Guess).unwrap_err().to_string();
+    assert!(refused.contains("row 60 has the label \"unknown\""), "{refused}");
+    assert_eq!(is_value(&stray, LabelKind::Classes), Ok(false));
     let texts = |texts: [&'static str; 3]| Column::Text(Texts::from_rows(texts.map(Some)));
     let parsed = Labels::values_of("y", &texts(["1", "2.5", " -3e2"])).unwrap();
     assert_eq!(parsed.values(), Some(&[1.0, 2.5, -300.0][..]));

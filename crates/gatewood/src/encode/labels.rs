@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Column, Numbers, Value};
+use super::{Column, Numbers, Texts, Value};
 use crate::text::{quote, short};
 use crate::{Error, Result};
 
@@ -130,6 +130,16 @@ impl Labels {
                 (Column::Number(_), Found::Classes(names)) if names.len() > MANY_NUMBERS => {
                     Self::values_of(name, column)
                 }
+                (Column::Text(texts), Found::Classes(names)) => match stray_text(texts, &names) {
+                    Some(row) => Err(Error::data(format!(
+                        "row {} has the label {} in column {}, which is not a number as most others are; \
+                         if all of them are classes, say --objective classes",
+                        row + 1,
+                        quote(texts.text(texts.codes().get(row)).unwrap_or_default()),
+                        quote(name)
+                    ))),
+                    None => Self::from_column(name, column),
+                },
                 _ => Self::from_column(name, column),
             },
         }
@@ -336,6 +346,16 @@ fn shown(classes: &[String]) -> String {
 fn is_quantity(numbers: impl ExactSizeIterator<Item = f64> + Clone, rows: usize) -> bool {
     let (distinct, fractions) = (numbers.len(), numbers.filter(|number| number.fract() != 0.0).count());
     (fractions > 20 && fractions * 2 > distinct) || (distinct > 50 && distinct * 3 > rows)
+}
+
+/// The first row whose label is no number, where those that are numbers are most of them and look like a quantity.
+fn stray_text(texts: &Texts, names: &[String]) -> Option<usize> {
+    let number = |name: &str| name.parse::<f64>().ok();
+    let numbers: Vec<f64> = names.iter().filter_map(|name| number(name)).collect();
+    if numbers.len() * 2 <= names.len() || !is_quantity(numbers.into_iter(), texts.len()) {
+        return None;
+    }
+    texts.codes().iter().position(|code| texts.text(code).is_some_and(|text| number(text).is_none()))
 }
 
 fn quantity(name: &str, distinct: usize, rows: usize) -> Error {
