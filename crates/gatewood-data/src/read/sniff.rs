@@ -42,18 +42,21 @@ pub(crate) fn shown(text: &[u8], field: Field) -> String {
     if field.doubled { text.replace("\"\"", "\"") } else { text }
 }
 
-/// The delimiter of a text: the first that gives nearly all records the same number of fields, more than one.
+/// The delimiter of a text: the first that gives nearly all records the same number of fields, more than one. One that gives
+/// the first record as many comes before one that does not, such as a decimal comma below names without commas.
 pub(crate) fn delimiter(text: &[u8], last: bool) -> u8 {
     let share = |delimiter: u8| {
         let widths: Vec<usize> = records(text, delimiter, last, <[Field]>::len);
         let like = |width: usize| widths.iter().filter(|&&other| other == width).count();
         let common = widths.iter().copied().filter(|&width| width > 1).max_by_key(|&width| like(width));
-        common.map_or(0.0, |width| like(width) as f64 / widths.len() as f64)
+        let Some(width) = common else { return (0.0, false) };
+        (like(width) as f64 / widths.len() as f64, widths.first() == Some(&width))
     };
     let shares = DELIMITERS.map(share);
-    let best = shares.iter().copied().fold(0.0, f64::max);
-    let close = shares.iter().position(|&share| share > 0.0 && share >= best - 0.05);
-    close.map_or(b',', |index| DELIMITERS[index])
+    let best = shares.iter().map(|&(share, _)| share).fold(0.0, f64::max);
+    let is_close = |&(share, _): &(f64, bool)| share > 0.0 && share >= best - 0.05;
+    let first = shares.iter().position(|found| is_close(found) && found.1);
+    first.or_else(|| shares.iter().position(is_close)).map_or(b',', |index| DELIMITERS[index])
 }
 
 /// What the first record is taken for.
@@ -198,6 +201,9 @@ mod tests {
             ("a,a\n1,2\n", b',', false),
             ("\n\na,b\n\n1,2\n", b',', true),
         ];
+        // A decimal comma on every row, and none among the names.
+        let prices = format!("day;price\n{}", "2020-01-01;1,5\n2020-01-02;2,5\n".repeat(40));
+        assert_eq!(delimiter(prices.as_bytes(), true), b';');
         for (text, expected, header) in cases {
             assert_eq!(delimiter(text.as_bytes(), true), expected, "{text}");
             let heading = heading(text.as_bytes(), expected, true, [].iter());
