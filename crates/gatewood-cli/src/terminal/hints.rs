@@ -51,6 +51,9 @@ pub(crate) fn with_hint(mut error: clap::Error, command: &clap::Command) -> clap
         return error;
     }
     let hint = format!("{given} is called {here} here");
+    // In place of an option that is merely spelled alike, and of the usage with it.
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::Usage);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     error
 }
@@ -80,7 +83,9 @@ mod tests {
             let error = crate::command_line().try_get_matches_from(words.split(' ')).unwrap_err();
             with_hint(error, &crate::command_line()).to_string()
         };
-        assert!(hint("gatewood train mnist35 --epochs 3").contains("--epochs is called --rounds here"));
+        let epochs = hint("gatewood train mnist35 --epochs 3");
+        assert!(epochs.contains("--epochs is called --rounds here"), "{epochs}");
+        assert!(!epochs.contains("similar") && !epochs.contains("Usage"), "{epochs}");
         assert!(hint("gatewood train mnist35 --n_estimators=3").contains("is called --rounds here"));
         assert!(!hint("gatewood train mnist35 --bananas 3").contains("is called"));
     }

@@ -72,8 +72,8 @@ pub(crate) enum Heading {
 
 /// Whether the first record names the columns; `expected` are the names they have, where those are known.
 ///
-/// A record without numbers, dates and gaps does when its fields are distinct, and below one of them are numbers or
-/// dates, or no field comes again below itself. One with whole numbers among its fields does when they are distinct,
+/// A record without numbers, dates and gaps does when below one of its fields are numbers or dates, or when its fields are
+/// distinct and none comes again below itself. One with whole numbers among its fields does when they are distinct,
 /// and
 /// - a text is above numbers, or a number above texts, or
 /// - the numbers count up from 0 or 1, or at least ascend where the last column has few values, and the fields do not
@@ -92,9 +92,10 @@ pub(crate) fn heading<'n>(
     // One empty name is usual: the column of row names that some programs write.
     let empty = first.iter().filter(|field| field.is_empty()).count();
     let gaps = first.iter().filter(|field| is_missing(field)).count();
-    if gaps > empty || empty > 1 || distinct.len() != first.len() {
+    if gaps > empty || empty > 1 {
         return Heading::Row;
     }
+    let are_distinct = distinct.len() == first.len();
     let is_known = expected.len() > 0;
     if is_known && expected.all(|name| distinct.contains(name)) {
         return Heading::Names;
@@ -102,14 +103,18 @@ pub(crate) fn heading<'n>(
     let columns: Vec<Below<'_>> = (0..first.len()).map(|column| Below::new(first, rest, column)).collect();
     if first.iter().any(|field| is_value(field)) {
         // Rows for a model without these names are not looked at that closely.
-        return if is_known { Heading::Row } else { numbered(first, &columns) };
+        return if is_known || !are_distinct { Heading::Row } else { numbered(first, &columns) };
     }
     if columns.iter().any(|below| below.all_values) {
         return Heading::Names;
     }
     let like_a_name = |field: &String| field.len() <= 64 && field.split_whitespace().count() <= 6;
     let is_new = !columns.iter().any(|below| below.comes_again);
-    if !rest.is_empty() && first.iter().all(like_a_name) && is_new { Heading::Names } else { Heading::Row }
+    if are_distinct && !rest.is_empty() && first.iter().all(like_a_name) && is_new {
+        Heading::Names
+    } else {
+        Heading::Row
+    }
 }
 
 fn is_value(field: &str) -> bool {
@@ -198,7 +203,8 @@ mod tests {
             ("1\n2\n", b',', false),
             (",a,b\n0,1,2\n", b',', true),
             ("?,a\nb,c\n", b',', false),
-            ("a,a\n1,2\n", b',', false),
+            ("a,a\n1,2\n", b',', true),
+            ("a,a\nb,c\n", b',', false),
             ("\n\na,b\n\n1,2\n", b',', true),
         ];
         // A decimal comma on every row, and none among the names.
