@@ -22,11 +22,27 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Bytes that the threads of a block may share.
     fn shared_bytes(&self) -> usize;
 
+    /// Bytes of memory that could be had now, about.
+    fn free_bytes(&self) -> Result<usize>;
+
     fn allocate(&self, bytes: usize) -> Result<u64>;
 
     /// Gives memory back that no work is left to be done on.
     fn release(&self, address: u64, bytes: usize);
 
+    /// Memory of this process, zeroed or not, that is copied from and to while other work goes on.
+    fn allocate_here(&self, bytes: usize) -> Result<u64>;
+
+    /// Gives memory of this process back that nothing is copied from or to any more.
+    fn release_here(&self, address: u64, bytes: usize);
+
+    /// Marks the work of this thread up to now.
+    fn mark(&self) -> Result<u64>;
+
+    /// Returns when the work up to a mark is done; a mark is reached once.
+    fn reach(&self, mark: u64) -> Result<()>;
+
+    /// Begins to copy. Unless the bytes are of [`Backend::allocate_here`], they have been read when it returns.
     fn upload(&self, address: u64, bytes: &[u8]) -> Result<()>;
 
     fn download(&self, address: u64, bytes: &mut [u8]) -> Result<()>;
@@ -111,11 +127,16 @@ impl<T: Plain> Buffer<T> {
 
     /// Reads from its first number on, when all work of this thread is done.
     pub(crate) fn get(&self, list: &mut [T]) -> Result<()> {
-        assert!(list.len() <= self.length);
+        self.get_from(0, list)
+    }
+
+    /// The same from another number on.
+    pub(crate) fn get_from(&self, first: usize, list: &mut [T]) -> Result<()> {
+        assert!(first + list.len() <= self.length);
         if list.is_empty() {
             return self.backend.wait();
         }
-        self.backend.download(self.address, bytes_of_mut(list))
+        self.backend.download(self.address + (first * size_of::<T>()) as u64, bytes_of_mut(list))
     }
 
     pub(crate) fn list(&self) -> Result<Vec<T>> {
@@ -148,6 +169,35 @@ impl Buffer<u8> {
 impl<T: Plain> Drop for Buffer<T> {
     fn drop(&mut self) {
         self.backend.release(self.address, (self.length * size_of::<T>()).max(8));
+    }
+}
+
+/// A list of this process that is copied from and to while other work goes on.
+#[derive(Debug)]
+pub(crate) struct Staging<T: Plain> {
+    backend: Arc<dyn Backend>,
+    address: u64,
+    length: usize,
+    kind: PhantomData<T>,
+}
+
+impl<T: Plain> Staging<T> {
+    pub(crate) fn new(backend: &Arc<dyn Backend>, length: usize) -> Result<Self> {
+        let address = backend.allocate_here((length * size_of::<T>()).max(8))?;
+        let mut staging = Self { backend: backend.clone(), address, length, kind: PhantomData };
+        bytes_of_mut(staging.list()).fill(0);
+        Ok(staging)
+    }
+
+    pub(crate) fn list(&mut self) -> &mut [T] {
+        // SAFETY: there is room for so many at the address, aligned for any number, and any bytes are values.
+        unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, self.length) }
+    }
+}
+
+impl<T: Plain> Drop for Staging<T> {
+    fn drop(&mut self) {
+        self.backend.release_here(self.address, (self.length * size_of::<T>()).max(8));
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn climbs(backend: &dyn Backend, arities: &[usize], candidates: u32) 
 
 /// Climbs trees of one shape side by side.
 pub(crate) fn climb(
-    rows: &CudaRows,
+    rows: &CudaRows<'_>,
     climbs: &[DeviceClimb<'_>],
     logs: &LogTable,
 ) -> Result<Vec<(Vec<u32>, Vec<u64>)>> {
@@ -159,7 +159,7 @@ pub(crate) fn climb(
 }
 
 /// `x log2 x` up to a number of rows, kept from one climb to the next.
-fn logs_up_to(rows: &CudaRows, logs: &LogTable, most: Option<u32>) -> Result<Arc<Buffer<i64>>> {
+fn logs_up_to(rows: &CudaRows<'_>, logs: &LogTable, most: Option<u32>) -> Result<Arc<Buffer<i64>>> {
     let most = most.unwrap_or(0) as usize;
     let mut kept = rows.logs.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kept) = &*kept

@@ -6,8 +6,12 @@ use std::path::PathBuf;
 use cudarc::nvrtc::{result, sys};
 use gatewood::{Error, Result};
 
-const SOURCES: [&str; 3] =
-    [include_str!("kernels/device.h"), include_str!("kernels/rows.cu"), include_str!("kernels/climb.cu")];
+const SOURCES: [&str; 4] = [
+    include_str!("kernels/device.h"),
+    include_str!("kernels/rows.cu"),
+    include_str!("kernels/gates.cu"),
+    include_str!("kernels/climb.cu"),
+];
 
 /// All kernels as one text.
 pub(crate) fn source() -> String {

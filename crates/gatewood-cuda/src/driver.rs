@@ -34,6 +34,8 @@ pub(crate) struct CudaBackend {
     kernels: Mutex<HashMap<&'static str, usize>>,
     /// Memory that was given back, by its size: to ask the driver for some takes long.
     spare: Mutex<HashMap<usize, Vec<u64>>>,
+    /// The same for memory of this process.
+    spare_here: Mutex<HashMap<usize, Vec<u64>>>,
     blocks: u32,
     shared_bytes: usize,
 }
@@ -96,6 +98,7 @@ impl CudaBackend {
             queues: Vec::new(),
             kernels: Mutex::default(),
             spare: Mutex::default(),
+            spare_here: Mutex::default(),
             blocks,
             shared_bytes: shared.clamp(USUAL_SHARED_BYTES as i32, MOST_SHARED_BYTES) as usize,
         };
@@ -134,6 +137,15 @@ impl CudaBackend {
             .map_err(|error| failed(&format!("the kernel {name} gets no memory to share"), error))?;
         kernels.insert(name, kernel as usize);
         Ok(kernel)
+    }
+
+    /// Gives all memory of this process back that is not in use.
+    fn free_spare_here(&self) {
+        let spare = std::mem::take(&mut *self.spare_here.lock().unwrap_or_else(PoisonError::into_inner));
+        for address in spare.into_values().flatten() {
+            // SAFETY: the address came from the driver, and nothing uses it any more.
+            let _ = unsafe { result::free_host(address as *mut c_void) };
+        }
     }
 
     /// Gives all memory back that is not in use.
@@ -182,6 +194,13 @@ impl Backend for CudaBackend {
         self.shared_bytes
     }
 
+    fn free_bytes(&self) -> Result<usize> {
+        self.enter()?;
+        let (free, _) = result::mem_get_info().map_err(|error| failed("the GPU does not answer", error))?;
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(free + spare.iter().map(|(bytes, list)| bytes * list.len()).sum::<usize>())
+    }
+
     fn allocate(&self, bytes: usize) -> Result<u64> {
         let bytes = rounded(bytes);
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,9 +230,57 @@ impl Backend for CudaBackend {
         spare.entry(rounded(bytes)).or_default().push(address);
     }
 
+    fn allocate_here(&self, bytes: usize) -> Result<u64> {
+        let bytes = rounded(bytes);
+        let mut spare = self.spare_here.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(address) = spare.get_mut(&bytes).and_then(Vec::pop) {
+            return Ok(address);
+        }
+        drop(spare);
+        self.enter()?;
+        // SAFETY: the memory is given back when it is released.
+        let ask = || unsafe { result::malloc_host(bytes, 0) };
+        let asked = ask().or_else(|_| {
+            self.free_spare_here();
+            ask()
+        });
+        let given = asked.map_err(|error| {
+            let reason = failed("the driver refused", error);
+            Error::too_large(format!("{} MiB to copy from do not fit in memory ({reason})", bytes >> 20))
+        })?;
+        Ok(given as u64)
+    }
+
+    fn release_here(&self, address: u64, bytes: usize) {
+        let mut spare = self.spare_here.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.entry(rounded(bytes)).or_default().push(address);
+    }
+
+    fn mark(&self) -> Result<u64> {
+        self.enter()?;
+        let marked = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).and_then(|event| {
+            // SAFETY: the event was made above, and the queue lives as long as this.
+            unsafe { result::event::record(event, self.queue()) }.map(|()| event as u64)
+        });
+        marked.map_err(|error| failed("the GPU takes no work", error))
+    }
+
+    fn reach(&self, mark: u64) -> Result<()> {
+        self.enter()?;
+        let event = mark as sys::CUevent;
+        // SAFETY: the event was made by `mark`, and is used for the last time here.
+        let reached = unsafe {
+            let reached = result::event::synchronize(event);
+            let _ = result::event::destroy(event);
+            reached
+        };
+        reached.map_err(|error| failed("the GPU failed", error))
+    }
+
     fn upload(&self, address: u64, bytes: &[u8]) -> Result<()> {
         self.enter()?;
-        // SAFETY: the address has room for so many bytes, and the driver has copied them when it returns.
+        // SAFETY: the address has room for so many bytes. The driver has read them when it returns, or they are of memory
+        // that is kept until the copy is done.
         unsafe { result::memcpy_htod_async(address, bytes, self.queue()) }
             .map_err(|error| failed("copying to the GPU failed", error))
     }
@@ -271,6 +338,7 @@ impl Drop for CudaBackend {
             return;
         }
         self.free_spare();
+        self.free_spare_here();
         // SAFETY: nothing uses the queues, the module or the context any more.
         unsafe {
             for &queue in &self.queues {

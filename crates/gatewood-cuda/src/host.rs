@@ -61,6 +61,26 @@ impl Backend for HostBackend {
         96 << 10
     }
 
+    fn free_bytes(&self) -> Result<usize> {
+        Ok(1 << 40)
+    }
+
+    fn allocate_here(&self, bytes: usize) -> Result<u64> {
+        self.allocate(bytes)
+    }
+
+    fn release_here(&self, address: u64, bytes: usize) {
+        self.release(address, bytes);
+    }
+
+    fn mark(&self) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn reach(&self, _: u64) -> Result<()> {
+        Ok(())
+    }
+
     fn allocate(&self, bytes: usize) -> Result<u64> {
         // SAFETY: a buffer is never empty.
         let address = unsafe { std::alloc::alloc(layout(bytes)) };

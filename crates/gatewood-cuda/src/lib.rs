@@ -18,11 +18,14 @@
 mod backend;
 mod choice;
 mod climb;
+mod columns;
 mod compile;
 mod driver;
+mod gates;
 #[cfg(test)]
 mod host;
 mod rows;
+mod run;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +34,8 @@ pub use choice::DeviceChoice;
 use std::sync::Arc;
 
 use gatewood::Result;
-use gatewood::learn::device::{Device, DeviceRows, RowsToLoad};
+use gatewood::circuit::{Grove, PatternLayer};
+use gatewood::learn::device::*;
 
 use backend::Backend;
 
@@ -44,7 +48,19 @@ impl Device for CudaDevice {
         self.0.name()
     }
 
-    fn load(&self, rows: &RowsToLoad<'_>) -> Result<Box<dyn DeviceRows>> {
-        Ok(Box::new(rows::CudaRows::load(self.0.clone(), rows)?))
+    fn load<'a>(
+        &self,
+        columns: ColumnsToLoad<'a>,
+        rows: &RowsToLoad<'_>,
+    ) -> Result<Box<dyn DeviceRows + 'a>> {
+        Ok(Box::new(rows::CudaRows::load(self.0.clone(), columns, rows)?))
+    }
+
+    fn grove(&self, grove: &Grove) -> Result<Box<dyn DeviceGrove>> {
+        Ok(Box::new(run::CudaGrove::load(self.0.clone(), grove)?))
+    }
+
+    fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>> {
+        Ok(Box::new(run::CudaPatterns::load(self.0.clone(), patterns)?))
     }
 }

@@ -10,12 +10,10 @@ use gatewood::{Error, Result};
 
 use crate::backend::{Backend, Buffer, Parameters, address_or_none};
 use crate::climb;
+use crate::columns::Columns;
 
 /// Rows that a thread weighs and picks from, as the kernels have it.
 const TILE_ROWS_A_THREAD: usize = 8;
-
-/// Bytes of columns that are copied at a time.
-const UPLOAD_BYTES: usize = 64 << 20;
 
 /// Rows of a block whose sums fit in two numbers of 32 bits.
 const SUM_ROWS: usize = 1 << 16;
@@ -24,12 +22,10 @@ const SUM_ROWS: usize = 1 << 16;
 const TALLIED: i64 = 1 << 22;
 
 /// Rows on a device.
-pub(crate) struct CudaRows {
+pub(crate) struct CudaRows<'a> {
     pub(crate) backend: Arc<dyn Backend>,
     rows: usize,
-    /// Words of 32 bits of a column.
-    stride: usize,
-    columns: Buffer<u64>,
+    columns: Columns<'a>,
     targets: Buffer<u32>,
     weights: Option<Buffer<u32>>,
     /// `x log2 x`, as far as it was needed.
@@ -74,25 +70,19 @@ fn padded_words(rows: usize) -> usize {
     rows.div_ceil(64).next_multiple_of(8)
 }
 
-impl CudaRows {
-    pub(crate) fn load(backend: Arc<dyn Backend>, rows: &RowsToLoad<'_>) -> Result<Self> {
-        let words = rows.rows.div_ceil(64);
-        let columns: Buffer<u64> = Buffer::new(&backend, words * rows.columns)?;
+impl<'a> CudaRows<'a> {
+    pub(crate) fn load(
+        backend: Arc<dyn Backend>,
+        columns: ColumnsToLoad<'a>,
+        rows: &RowsToLoad<'_>,
+    ) -> Result<Self> {
+        let columns = Columns::load(backend.clone(), columns, rows)?;
         let targets = Buffer::of(&backend, rows.targets)?;
         let weights = Some(rows.weights).filter(|weights| !weights.is_empty());
         let weights = weights.map(|weights| Buffer::of(&backend, weights)).transpose()?;
-        let together = (UPLOAD_BYTES / 8 / words.max(1)).clamp(1, rows.columns.max(1));
-        let mut room = vec![0u64; together * words];
-        for first in (0..rows.columns).step_by(together) {
-            let room = &mut room[..together.min(rows.columns - first) * words];
-            for (column, room) in (first..).zip(room.chunks_exact_mut(words.max(1))) {
-                (rows.fill)(column, room);
-            }
-            columns.put(first * words, room)?;
-        }
         backend.wait()?;
         let logs = Mutex::default();
-        Ok(Self { backend, rows: rows.rows, stride: 2 * words, columns, targets, weights, logs })
+        Ok(Self { backend, rows: rows.targets.len(), columns, targets, weights, logs })
     }
 
     /// Begins a kernel with a thread for each of some items, or fewer that take several.
@@ -150,13 +140,14 @@ impl CudaRows {
     }
 }
 
-fn parameters(at: &[u64]) -> Parameters {
+/// The parameters of a kernel.
+pub(crate) fn parameters(at: &[u64]) -> Parameters {
     let mut all = [0; 16];
     all[..at.len()].copy_from_slice(at);
     all
 }
 
-impl DeviceRows for CudaRows {
+impl DeviceRows for CudaRows<'_> {
     fn begin(&self, start: &DeviceStart<'_>) -> Result<Handle> {
         let backend = &self.backend;
         let count = start.bias.len();
@@ -245,30 +236,30 @@ impl DeviceRows for CudaRows {
         let backend = &self.backend;
         let [split, upper] = picks.each_ref().map(|picks| padded_words(picks.len()));
         let stride = split + upper;
-        let words = Buffer::new(backend, stride * columns.len())?;
+        let words: Buffer<u64> = Buffer::new(backend, stride * columns.len())?;
         let [lower, upper] = [Buffer::of(backend, &picks[0])?, Buffer::of(backend, &picks[1])?];
-        let which = Buffer::of(backend, columns)?;
-        let at = [
-            self.columns.address(),
-            self.stride as u64,
-            which.address(),
-            lower.address(),
-            lower.len() as u64,
-            upper.address(),
-            upper.len() as u64,
-            split as u64,
-            stride as u64,
-            words.address(),
-        ];
-        let threads = backend.threads()[0];
         // As many blocks in the second direction as a device takes.
         if columns.len() > 65_535 {
             return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
         }
-        // A thread for a quarter of a word.
-        let grid = [(4 * stride).div_ceil(threads as usize).max(1) as u32, columns.len() as u32];
-        backend.launch("gather", grid, threads, 0, parameters(&at))?;
-        backend.wait()?;
+        self.columns.each_few(columns, |piece| {
+            let at = [
+                piece.sheet.address,
+                2 * piece.sheet.stride as u64,
+                piece.places.address(),
+                lower.address(),
+                lower.len() as u64,
+                upper.address(),
+                upper.len() as u64,
+                split as u64,
+                stride as u64,
+                words.address() + (8 * stride * piece.wanted.start) as u64,
+            ];
+            let threads = backend.threads()[0];
+            // A thread for a quarter of a word.
+            let grid = [(4 * stride).div_ceil(threads as usize).max(1) as u32, piece.wanted.len() as u32];
+            backend.launch("gather", grid, threads, 0, parameters(&at))
+        })?;
         let rows = picks.each_ref().map(|picks| picks.len() as u32);
         Ok(Box::new(Sample { rows, split, stride, words }))
     }
@@ -287,7 +278,6 @@ impl DeviceRows for CudaRows {
 
     fn address(&self, tree: &VoteTree) -> Result<Handle> {
         let backend = &self.backend;
-        let leaves = Buffer::of(backend, tree.leaves())?;
         let tables = Buffer::of(backend, tree.tables())?;
         let addresses: Buffer<u16> = Buffer::new(backend, self.rows)?;
         let arities = tree.arities();
@@ -295,14 +285,7 @@ impl DeviceRows for CudaRows {
             return Err(Error::setting("the GPU knows trees of three levels at the most"));
         }
         let mut at = [0; 13];
-        at[..6].copy_from_slice(&[
-            self.columns.address(),
-            self.stride as u64,
-            self.rows as u64,
-            leaves.address(),
-            tables.address(),
-            arities.len() as u64,
-        ]);
+        (at[4], at[5]) = (tables.address(), arities.len() as u64);
         let (mut gates, mut first) = (tree.leaves().len(), 0);
         for (level, &arity) in arities.iter().enumerate() {
             gates /= arity;
@@ -310,9 +293,14 @@ impl DeviceRows for CudaRows {
             at[9 + level] = first as u64;
             first += gates * table_words(arity);
         }
-        at[12] = addresses.address();
-        self.launch("address", self.rows, &at)?;
-        backend.wait()?;
+        self.columns.each_block(tree.leaves(), |piece| {
+            let before = 64 * piece.words.start;
+            let rows = self.rows.min(64 * piece.words.end) - before;
+            (at[0], at[1]) = (piece.sheet.address, 2 * piece.sheet.stride as u64);
+            (at[2], at[3]) = (rows as u64, piece.places.address());
+            at[12] = addresses.address() + 2 * before as u64;
+            self.launch("address", rows, &at)
+        })?;
         Ok(Box::new(addresses))
     }
 

@@ -18,6 +18,8 @@ struct Parameters {
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(1024) name(Parameters p)
 // A kernel whose threads never wait for each other.
 #define KERNEL_ALONE(name) KERNEL(name)
+// The same for blocks of 256 threads at the most, which may have more registers.
+#define KERNEL_OF_FEW(name) extern "C" __global__ void __launch_bounds__(256) name(Parameters p)
 extern __shared__ u64 shared_words[];
 #endif
 

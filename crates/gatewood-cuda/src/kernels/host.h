@@ -31,6 +31,7 @@ struct Parameters {
     static void name(Parameters p)
 #define KERNEL(name) REGISTERED(name, true)
 #define KERNEL_ALONE(name) REGISTERED(name, false)
+#define KERNEL_OF_FEW(name) REGISTERED(name, false)
 
 struct Place {
     u32 x, y, z;

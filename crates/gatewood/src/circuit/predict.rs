@@ -18,6 +18,12 @@ pub struct Margins {
 }
 
 impl Margins {
+    /// Those of a list for each margin, all of one length.
+    #[cfg(feature = "train")]
+    pub(crate) fn of_columns(columns: Vec<Vec<i32>>) -> Self {
+        Self { columns }
+    }
+
     /// One margin of all rows.
     pub fn column(&self, margin: usize) -> &[i32] {
         &self.columns[margin]

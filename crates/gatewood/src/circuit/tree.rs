@@ -1,6 +1,6 @@
 //! The full tree of gates, as in the paper.
 
-use super::{MAX_ARITY, TruthTable};
+use super::{Grove, MAX_ARITY, Target, TruthTable, VoteTree};
 use crate::{Error, Result};
 
 /// A full tree: every gate has `arity` inputs, and every path from a leaf to the root passes `depth` gates.
@@ -123,6 +123,28 @@ impl Tree {
                 .collect();
         }
         values[0]
+    }
+
+    /// The same as a grove of one tree, which votes for class 1 where this says one and against it where not.
+    ///
+    /// ```
+    /// use gatewood::circuit::Tree;
+    /// // One gate, the AND of columns 0 and 2.
+    /// let tree = Tree::new(2, 1, 3, vec![0, 2], vec![0b1000])?;
+    /// assert_eq!(tree.to_grove()?.margins_of(|_| true), [1]);
+    /// assert_eq!(tree.to_grove()?.margins_of(|column| column == 0), [-1]);
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn to_grove(&self) -> Result<Grove> {
+        let (below, root) = self.tables.split_at(self.tables.len() - TruthTable::words_for(self.arity));
+        let vote = |address: usize| if root[address / 64] >> (address % 64) & 1 != 0 { 1 } else { -1 };
+        let votes = (0..1usize << self.arity).map(vote).collect();
+        let arities = vec![self.arity; self.depth];
+        let voting = VoteTree::new(arities, Target::One(0), self.leaves.clone(), below.to_vec(), votes)?;
+        Grove::new(self.inputs, 2, vec![0], 1.0, vec![voting])
     }
 }
 

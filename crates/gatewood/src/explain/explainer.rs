@@ -7,7 +7,7 @@ use super::problem::Allowed;
 use super::search::{Found, Limit, Search};
 use super::system::{Form, System};
 use super::words::{RawValue, values_of};
-use crate::circuit::{Grove, Target, Tree, VoteTree};
+use crate::circuit::Grove;
 use crate::encode::{Encoder, Kind, Test};
 use crate::model::{Circuit, Model, Rows};
 use crate::{Error, Result};
@@ -71,7 +71,7 @@ impl<'m> Explainer<'m> {
         }
         let grove = match model.circuit() {
             Circuit::Grove(grove) => Cow::Borrowed(grove),
-            Circuit::Tree(tree) => Cow::Owned(voting(tree)?),
+            Circuit::Tree(tree) => Cow::Owned(tree.to_grove()?),
         };
         let domain = Domain::new(model.encoder());
         let mut system = System::new(&domain, &[]);
@@ -204,23 +204,6 @@ pub(super) fn wins(margins: &[Form], other: usize, class: usize) -> Form {
         // The first of equals wins.
         _ => margins[other].plus(-1, &margins[class]).offset(i64::from(other < class)),
     }
-}
-
-/// The paper's tree as a tree with a vote for each class.
-fn voting(tree: &Tree) -> Result<Grove> {
-    let root = tree.table_words(tree.depth(), 0);
-    let votes = (0..1usize << tree.arity())
-        .map(|address| if root[address / 64] >> (address % 64) & 1 != 0 { 1 } else { -1 })
-        .collect();
-    let mut tables = Vec::new();
-    for level in 1..tree.depth() {
-        for gate in 0..tree.arity().pow((tree.depth() - level) as u32) {
-            tables.extend_from_slice(tree.table_words(level, gate));
-        }
-    }
-    let tree_arities = vec![tree.arity(); tree.depth()];
-    let voting = VoteTree::new(tree_arities, Target::One(0), tree.leaves().to_vec(), tables, votes)?;
-    Grove::new(tree.inputs(), 2, vec![0], 1.0, vec![voting])
 }
 
 /// Asks whether a box of rows can leave its class.

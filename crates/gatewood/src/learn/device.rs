@@ -1,7 +1,8 @@
-//! The seam for accelerators: what another crate does for the learner on a device with memory of its own.
+//! The seam for accelerators: what another crate does on a device with memory of its own.
 //!
 //! - [`Device`]: a place that rows can be loaded to. [`DeviceRows`]: rows there, and the phases of a round on them.
 //! - [`DeviceObjective`]: what a device needs to know of an objective.
+//! - [`DeviceGrove`]: a grove made ready to run there; [`DevicePatterns`]: patterns made ready to be looked for.
 //!
 //! Everything that crosses is integers, or tables that the library made, so a device that follows the definitions learns
 //! the grove of this process bit for bit. What a device holds is behind a [`Handle`], which only the device reads. All
@@ -9,11 +10,13 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 
 use super::gate::LogTable;
 use super::objective::Hessian;
 use crate::Result;
-use crate::circuit::VoteTree;
+use crate::bits::{BitMatrix, BitView};
+use crate::circuit::{Grove, PatternLayer, Span, VoteTree};
 
 /// What a device keeps: margins, addresses, a sample.
 pub type Handle = Box<dyn Any + Send + Sync>;
@@ -23,25 +26,63 @@ pub trait Device: Debug + Send + Sync {
     /// What people call it.
     fn name(&self) -> &str;
 
-    /// Loads rows.
+    /// Loads rows. Columns may stay where they are, and be read from there again and again.
     ///
     /// # Errors
     /// When the memory of the device does not hold them, or the device fails.
-    fn load(&self, rows: &RowsToLoad<'_>) -> Result<Box<dyn DeviceRows>>;
+    fn load<'a>(&self, columns: ColumnsToLoad<'a>, rows: &RowsToLoad<'_>)
+    -> Result<Box<dyn DeviceRows + 'a>>;
+
+    /// Makes a grove ready to run.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    fn grove(&self, grove: &Grove) -> Result<Box<dyn DeviceGrove>>;
+
+    /// Makes patterns ready to be looked for.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>>;
 }
 
-/// Rows to be loaded.
+/// A grove on a device.
+pub trait DeviceGrove: Debug + Send + Sync {
+    /// What [`Grove::run`] gives: the margins of all rows, a list for each. The rows have the grove's inputs.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    fn run(&self, bits: BitView<'_>) -> Result<Vec<Vec<i32>>>;
+}
+
+/// Patterns on a device.
+pub trait DevicePatterns: Debug + Send + Sync {
+    /// What [`PatternLayer::holds`] gives for each of some rows, a column for each threshold. The first of these rows is a
+    /// multiple of the word, and rows have all inputs that patterns read.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    fn run(&self, bits: BitView<'_>, rows: Range<usize>) -> Result<BitMatrix>;
+}
+
+/// Columns to be loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct ColumnsToLoad<'a> {
+    /// The bits of each row.
+    pub bits: BitView<'a>,
+    /// What is made of them: the first is the column after the last of the bits.
+    pub spans: &'a [Span],
+}
+
+/// What is known of rows to be loaded besides their columns.
+#[derive(Debug, Clone, Copy)]
 pub struct RowsToLoad<'a> {
-    /// How many there are.
-    pub rows: usize,
-    /// Bits of each, those made of others included.
-    pub columns: usize,
-    /// Writes the words of some columns: row `i` is bit `i % 64` of word `i / 64` of a column.
-    pub fill: &'a (dyn Fn(usize, &mut [u64]) + Sync),
     /// The target of each row.
     pub targets: &'a [u32],
     /// What each row counts for, in units of 2^-8; empty for one each.
     pub weights: &'a [u32],
+    /// How many margins of each row will be kept side by side, those of all folds together.
+    pub margins: usize,
 }
 
 /// Rows on a device.

@@ -66,8 +66,9 @@ pub(super) fn fit_with_patterns(
     };
     let patterns =
         PatternColumns::draw(encoder, image_rows(rows.0), image, &plan, task.start, &lesson, threads)?;
-    let beside =
-        |examples: &Examples<'_>, rows: Rows<'_>| patterns.beside(examples.bits, image_rows(rows), threads);
+    let beside = |examples: &Examples<'_>, rows: Rows<'_>| {
+        patterns.beside(examples.bits, image_rows(rows), task.device, threads)
+    };
     let bits = beside(&task.train, rows.0)?;
     let held = task.validation.zip(rows.1);
     let held_bits = held.map(|(held, rows)| beside(&held, rows)).transpose()?;

@@ -4,9 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::rows::{Encoded, Rows, encode};
 use super::{Circuit, Model, Prediction};
+#[cfg(feature = "train")]
+use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
+#[cfg(feature = "train")]
+use crate::circuit::Margins;
 use crate::circuit::{Grove, Output, RowCircuit, RowRoom, Tally, write_probabilities};
 use crate::encode::{Kind, Row, RowEncoder};
+#[cfg(feature = "train")]
+use crate::learn::device::{Device, DeviceGrove};
 use crate::{Error, Result};
 
 /// Rows that are predicted one by one rather than side by side: side by side, eight take as long as hundreds.
@@ -48,6 +54,9 @@ pub struct Predictor {
     circuit: RowCircuit,
     /// The grove made ready for many rows.
     tally: Option<Tally>,
+    /// The circuit where many rows are run, if that is not this process.
+    #[cfg(feature = "train")]
+    device: Option<Arc<dyn DeviceGrove>>,
     takes_bits: bool,
     /// Room that was used and is free again.
     rooms: Mutex<Vec<Room>>,
@@ -67,6 +76,8 @@ impl Clone for Predictor {
             encoder: self.encoder.clone(),
             circuit: self.circuit.clone(),
             tally: self.tally.clone(),
+            #[cfg(feature = "train")]
+            device: self.device.clone(),
             takes_bits: self.takes_bits,
             rooms: Mutex::default(),
         }
@@ -83,7 +94,29 @@ impl Predictor {
             Circuit::Grove(grove) => (RowCircuit::of_grove(grove, encoder.bits()), Some(Tally::new(grove))),
         };
         let takes_bits = model.encoder().inputs().iter().all(|input| input.kind == Kind::Bit);
-        Self { model, encoder, circuit, tally, takes_bits, rooms: Mutex::default() }
+        Self {
+            model,
+            encoder,
+            circuit,
+            tally,
+            #[cfg(feature = "train")]
+            device: None,
+            takes_bits,
+            rooms: Mutex::default(),
+        }
+    }
+
+    /// The same, with many rows run on a device. A few are still predicted here; the answers are the same.
+    ///
+    /// # Errors
+    /// When the memory of the device does not hold the circuit, or the device fails.
+    #[cfg(feature = "train")]
+    pub fn on(self, device: &dyn Device) -> Result<Self> {
+        let grove = match self.model.circuit() {
+            Circuit::Tree(tree) => device.grove(&tree.to_grove()?)?,
+            Circuit::Grove(grove) => device.grove(grove)?,
+        };
+        Ok(Self { device: Some(grove.into()), ..self })
     }
 
     /// The model that it was made from.
@@ -108,12 +141,30 @@ impl Predictor {
             return self.predict_few((0..rows.len()).map(row));
         }
         let bits = self.encode(rows, threads)?;
+        #[cfg(feature = "train")]
+        if let Some(device) = &self.device {
+            return self.predict_there(&**device, bits.view());
+        }
         match (self.model.circuit(), &self.tally) {
             (Circuit::Grove(grove), Some(tally)) => {
                 let margins = grove.run_with(tally, bits.view(), threads, Kernels::best())?;
                 Prediction::of_margins(grove, &margins)
             }
             (circuit, _) => Prediction::run(circuit, bits.view(), threads),
+        }
+    }
+
+    /// What the model says of rows, by a device.
+    #[cfg(feature = "train")]
+    fn predict_there(&self, device: &dyn DeviceGrove, bits: BitView<'_>) -> Result<Prediction> {
+        let inputs = self.model.circuit().inputs();
+        if bits.columns() != inputs {
+            return Err(Error::data(format!("rows of {} bits for {inputs} inputs", bits.columns())));
+        }
+        let margins = Margins::of_columns(device.run(bits)?);
+        match self.model.circuit() {
+            Circuit::Grove(grove) => Prediction::of_margins(grove, &margins),
+            circuit => Ok(Prediction::of_rows(circuit, margins.classes(), Vec::new())),
         }
     }
 

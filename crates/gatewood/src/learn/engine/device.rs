@@ -15,7 +15,7 @@ use crate::{Error, Result};
 
 /// Rows on a device.
 pub(crate) struct DeviceEngine<'a> {
-    rows: Box<dyn DeviceRows>,
+    rows: Box<dyn DeviceRows + 'a>,
     targets: &'a [u32],
     weights: Vec<u32>,
     /// For rows that are learned from.
@@ -45,18 +45,17 @@ impl DeviceState {
 }
 
 impl<'a> DeviceEngine<'a> {
-    /// Loads rows onto a device.
+    /// Loads rows onto a device, for so many margins.
     pub(crate) fn new(
         device: &dyn Device,
-        wide: Wide<'a>,
+        Wide { bits, spans }: Wide<'a>,
         targets: &'a [u32],
         weights: Vec<u32>,
+        margins: usize,
         kernels: Kernels,
     ) -> Result<Self> {
-        let columns = wide.bits.columns() + wide.spans.len();
-        let fill = |column: usize, words: &mut [u64]| wide.fill(column as u32, 0, kernels, words);
-        let rows = targets.len();
-        let rows = device.load(&RowsToLoad { rows, columns, fill: &fill, targets, weights: &weights })?;
+        let columns = ColumnsToLoad { bits, spans };
+        let rows = device.load(columns, &RowsToLoad { targets, weights: &weights, margins })?;
         Ok(Self { rows, targets, weights, order: None, kernels })
     }
 

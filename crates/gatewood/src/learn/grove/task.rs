@@ -39,9 +39,10 @@ impl<'a> Examples<'a> {
         device: &dyn Device,
         spans: &'a [Span],
         weights: Vec<u32>,
+        margins: usize,
         kernels: Kernels,
     ) -> Result<DeviceEngine<'a>> {
-        DeviceEngine::new(device, Wide { bits: self.bits, spans }, self.targets, weights, kernels)
+        DeviceEngine::new(device, Wide { bits: self.bits, spans }, self.targets, weights, margins, kernels)
     }
 }
 
@@ -162,9 +163,12 @@ pub fn fit_grove_for(
         if !cfg!(target_family = "wasm")
             && let Some(device) = task.device
         {
-            let held = validation.as_ref().map(|held| held.on_device(device, &spans, Vec::new(), *kernels));
+            let held =
+                validation.as_ref().map(|held| held.on_device(device, &spans, Vec::new(), margins, *kernels));
             let held = held.transpose()?;
-            let engine = train.on_device(device, &spans, weights, *kernels)?.ordered(&order);
+            // Each fold has margins of its own.
+            let margins = margins * (fit.plan.cv_folds + 1);
+            let engine = train.on_device(device, &spans, weights, margins, *kernels)?.ordered(&order);
             return fit.run(&engine, held.as_ref());
         }
         let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));

@@ -15,6 +15,7 @@ use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
 use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
 use crate::encode::{Encoder, ImageShape, TableView, Test};
+use crate::learn::device::{Device, DevicePatterns};
 use crate::learn::gate::LogTable;
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
@@ -32,6 +33,7 @@ const FEWEST_COLUMNS: usize = 256;
 
 /// Rows whose columns are made by a thread at a time.
 const CHUNK_ROWS: usize = 2048;
+const CHUNK_BLOCKS: usize = CHUNK_ROWS / WORD_BITS / BLOCK_WORDS;
 
 /// Rows of images.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +80,49 @@ pub(crate) struct PatternColumns {
     places: Vec<u32>,
     /// Whether trees read the encoder's bits, too.
     pixels: bool,
+}
+
+/// Patterns made ready to be looked for, by this process or by a device.
+enum Matcher {
+    Here(PatternRun),
+    There(Box<dyn DevicePatterns>),
+}
+
+impl Matcher {
+    fn new(layer: &PatternLayer, device: Option<&dyn Device>) -> Result<Self> {
+        match device.filter(|_| !layer.is_empty()) {
+            Some(device) => device.patterns(layer).map(Self::There),
+            None => Ok(Self::Here(PatternRun::new(layer))),
+        }
+    }
+
+    /// Writes what the columns say of a chunk of rows: blocks of a column side by side.
+    fn run(&self, bits: BitView<'_>, rows: Range<usize>, lines: &mut [Line]) -> Result<()> {
+        let first = rows.start / WORD_BITS;
+        match self {
+            Self::Here(run) => {
+                let mut made = vec![Line::default(); lines.len() / CHUNK_BLOCKS];
+                for block in 0..rows.len().div_ceil(BLOCK_WORDS * WORD_BITS) {
+                    let at = first + block * BLOCK_WORDS;
+                    run.run_columns(|input| &bits.column(input as usize)[at..], Kernels::best(), &mut made);
+                    for (lines, made) in lines.chunks_exact_mut(CHUNK_BLOCKS).zip(&made) {
+                        lines[block] = *made;
+                    }
+                }
+            }
+            Self::There(device) => {
+                let made = device.run(bits, rows)?;
+                for (column, lines) in lines.chunks_exact_mut(CHUNK_BLOCKS).enumerate() {
+                    let words = made.column(column).chunks(BLOCK_WORDS);
+                    lines
+                        .iter_mut()
+                        .zip(words)
+                        .for_each(|(line, words)| line[..words.len()].copy_from_slice(words));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a pattern looks for, whatever planes it is over: the columns and tests of its literals before it is moved, and how
@@ -202,19 +247,25 @@ impl PatternColumns {
         self.old.columns() + self.patterns.columns()
     }
 
-    /// The bits of rows, where trees read them, and the columns of all patterns after them.
+    /// The bits of rows, where trees read them, and the columns of all patterns after them, which a device looks for where
+    /// there is one.
     ///
     /// # Errors
-    /// When memory runs out.
-    pub(crate) fn beside(&self, bits: BitView<'_>, rows: ImageRows<'_>, threads: usize) -> Result<BitMatrix> {
+    /// When memory runs out, or the device fails.
+    pub(crate) fn beside(
+        &self,
+        bits: BitView<'_>,
+        rows: ImageRows<'_>,
+        device: Option<&dyn Device>,
+        threads: usize,
+    ) -> Result<BitMatrix> {
         let inputs = if self.pixels { bits.columns() } else { 0 };
         let mut all = BitMatrix::zeros(bits.rows(), inputs + self.columns())?;
         let words = bits.rows().div_ceil(WORD_BITS);
         for column in 0..inputs {
             all.column_mut(column)[..words].copy_from_slice(&bits.column(column)[..words]);
         }
-        let old = PatternRun::new(&self.old);
-        let new = PatternRun::new(&self.patterns);
+        let (old, new) = (Matcher::new(&self.old, device)?, Matcher::new(&self.patterns, device)?);
         let starts: Vec<usize> = (0..bits.rows()).step_by(CHUNK_ROWS).collect();
         in_pool(threads, || {
             // As many pieces at a time as there are threads, so that few are in memory.
@@ -225,9 +276,7 @@ impl PatternColumns {
                 };
                 for made in starts.par_iter().map(make).collect::<Vec<_>>() {
                     let (start, lines) = made?;
-                    for (column, lines) in
-                        lines.chunks_exact(CHUNK_ROWS / WORD_BITS / BLOCK_WORDS).enumerate()
-                    {
+                    for (column, lines) in lines.chunks_exact(CHUNK_BLOCKS).enumerate() {
                         let to = &mut all.column_mut(inputs + column)[start / WORD_BITS..];
                         to.chunks_mut(BLOCK_WORDS)
                             .zip(lines)
@@ -244,31 +293,18 @@ impl PatternColumns {
     /// All columns for some rows: blocks of a column side by side.
     fn lines(
         &self,
-        old: &PatternRun,
-        new: &PatternRun,
+        old: &Matcher,
+        new: &Matcher,
         bits: BitView<'_>,
         rows: ImageRows<'_>,
         chunk: Range<usize>,
     ) -> Result<Vec<Line>> {
-        let blocks = CHUNK_ROWS / WORD_BITS / BLOCK_WORDS;
-        let kernels = Kernels::best();
-        let mut lines = vec![Line::default(); self.columns() * blocks];
-        let mut made = vec![Line::default(); self.columns()];
+        let mut lines = vec![Line::default(); self.columns() * CHUNK_BLOCKS];
         let chosen: Vec<usize> = chunk.clone().collect();
         let plane_bits = rows.encode(&self.planes.encoder, &chosen)?;
-        for block in 0..chunk.len().div_ceil(BLOCK_WORDS * WORD_BITS) {
-            let at = block * BLOCK_WORDS;
-            let (of_new, of_old) = made.split_at_mut(self.patterns.columns());
-            old.run_columns(
-                |input| &bits.column(input as usize)[chunk.start / WORD_BITS + at..],
-                kernels,
-                of_old,
-            );
-            new.run_columns(|input| &plane_bits.column(input as usize)[at..], kernels, of_new);
-            for (lines, made) in lines.chunks_exact_mut(blocks).zip(&made) {
-                lines[block] = *made;
-            }
-        }
+        let (of_new, of_old) = lines.split_at_mut(self.patterns.columns() * CHUNK_BLOCKS);
+        new.run(plane_bits.view(), 0..chunk.len(), of_new)?;
+        old.run(bits, chunk, of_old)?;
         Ok(lines)
     }
 

@@ -1,54 +1,16 @@
-//! A device learns the grove of the processor: on a GPU where there is one, and by its stand-in.
+//! Groves and patterns that a device learns are those of the processor.
 
-use std::io::Write;
-use std::sync::{Arc, OnceLock};
-
-use gatewood::bits::BitMatrix;
 use gatewood::circuit::Span;
+use gatewood::encode::{ImageShape, Labels, Table};
 use gatewood::learn::device::Device;
 use gatewood::learn::objective::ValueLoss;
 use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove, fit_grove_for};
+use gatewood::model::{LearnSettings, Rows, TrainSettings, Training, train};
 use gatewood::random::{Purpose, Stream};
 
-use crate::CudaDevice;
-use crate::driver::CudaBackend;
-use crate::host::HostBackend;
+use super::{devices, rows};
 
-/// The devices there are: said out loud, since most machines have not all of them.
-fn devices() -> &'static [Arc<CudaDevice>] {
-    static DEVICES: OnceLock<Vec<Arc<CudaDevice>>> = OnceLock::new();
-    DEVICES.get_or_init(|| {
-        let mut devices = Vec::new();
-        match HostBackend::new() {
-            Some(host) => devices.push(Arc::new(CudaDevice(Arc::new(host)))),
-            None => say("NOT RUN: kernels on the processor, since there is no C++ compiler"),
-        }
-        match CudaBackend::open(0) {
-            Ok(gpu) => devices.push(Arc::new(CudaDevice(Arc::new(gpu)))),
-            Err(error) => say(&format!("NOT RUN: kernels on a GPU ({error})")),
-        }
-        devices
-    })
-}
-
-/// Writes past what the test harness keeps to itself.
-fn say(text: &str) {
-    writeln!(std::io::stderr(), "{text}").unwrap();
-}
-
-/// Rows of random bits; the class hangs on three of them, with noise.
-fn rows(count: usize, columns: usize, classes: u32, seed: u64) -> (BitMatrix, Vec<u32>) {
-    let mut stream = Stream::new(seed, Purpose::Generate, 0);
-    let bits: Vec<bool> = (0..count * columns).map(|_| stream.below(2) == 1).collect();
-    let mut label = |row: &[bool]| {
-        let class = u32::from(row[0] ^ row[1]) + u32::from(row[2]);
-        if stream.below(8) == 0 { stream.below(classes) } else { class % classes }
-    };
-    let labels = bits.chunks(columns).map(&mut label).collect();
-    (BitMatrix::from_bools(columns, &bits).unwrap(), labels)
-}
-
-fn settings(arity: usize, root: usize, depth: usize) -> GroveSettings {
+pub(super) fn settings(arity: usize, root: usize, depth: usize) -> GroveSettings {
     GroveSettings {
         arity: Some(arity),
         root_arity: Some(root),
@@ -155,5 +117,46 @@ fn values_of_every_loss() {
             assert_eq!(found.grove, expected.grove, "{loss} on {}", device.name());
             assert_eq!(found.curve, expected.curve, "{loss} on {}", device.name());
         }
+    }
+}
+
+/// Images of noise with a bright bar, across or down.
+fn images(count: usize, size: usize) -> (Table, Labels) {
+    let mut stream = Stream::new(8, Purpose::Generate, 0);
+    let (mut pixels, mut classes) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        let (class, at) = (stream.below(2), stream.below(size as u32));
+        for place in 0..(size * size) as u32 {
+            let (line, column) = (place / size as u32, place % size as u32);
+            let is_bar = if class == 0 { line == at } else { column == at };
+            pixels.push(if is_bar { 160 + stream.below(90) } else { stream.below(150) } as u8);
+        }
+        classes.push(class);
+    }
+    let names = vec!["across".into(), "down".into()];
+    (Table::from_pixels(size * size, pixels).unwrap(), Labels::new(names, classes).unwrap())
+}
+
+/// Patterns that a device looks for are in the model that the processor learns, and so when it is continued with others.
+#[test]
+fn patterns_of_images() {
+    let (table, labels) = images(400, 9);
+    let mut settings = TrainSettings::default();
+    settings.encode.image = Some(ImageShape::grey(9, 9));
+    let grove = GroveSettings { patterns: Some(40), ..self::settings(3, 3, 2) };
+    settings.learn = LearnSettings::Grove(grove.clone());
+    let other = GroveSettings { seed: 9, ..grove };
+    let training = Training::new(Rows::Raw(table.view()), &labels);
+    let expected = train(&training, &settings, &Silent).unwrap().model;
+    let continued = |device| {
+        let training = Training { start: Some(&expected), device, ..training };
+        let settings = TrainSettings { learn: LearnSettings::Grove(other.clone()), ..settings.clone() };
+        train(&training, &settings, &Silent).unwrap().model.to_bytes()
+    };
+    for device in devices() {
+        let there = Training { device: Some(&**device), ..training };
+        let found = train(&there, &settings, &Silent).unwrap().model;
+        assert_eq!(found.to_bytes(), expected.to_bytes(), "on {}", device.name());
+        assert_eq!(continued(Some(&**device)), continued(None), "continued on {}", device.name());
     }
 }

@@ -1,0 +1,256 @@
+//! The columns that trees read: all on the device where they fit, else copied there when they are needed.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use gatewood::learn::device::{ColumnsToLoad, RowsToLoad};
+use gatewood::{Error, Result};
+
+use crate::backend::{Backend, Buffer, Staging};
+use crate::gates::{GateList, Gates, Sheet};
+
+/// Bytes that are copied at a time.
+const PIECE_BYTES: usize = 64 << 20;
+
+/// Pieces in the works: while one is read, the next is filled.
+const LANES: usize = 2;
+
+/// Words of 64 rows of a piece at least.
+const FEWEST_WORDS: usize = 64;
+
+/// The columns of rows.
+pub(crate) struct Columns<'a> {
+    backend: Arc<dyn Backend>,
+    source: ColumnsToLoad<'a>,
+    /// Words of 64 rows.
+    words: usize,
+    /// All of them, spans too, where they fit.
+    resident: Option<Buffer<u64>>,
+    /// Bytes of a piece.
+    piece: usize,
+}
+
+/// Columns on the device for a moment.
+pub(crate) struct Piece<'p> {
+    /// Which of those that were wanted.
+    pub(crate) wanted: Range<usize>,
+    /// Which words of 64 rows.
+    pub(crate) words: Range<usize>,
+    pub(crate) sheet: Sheet,
+    /// The column of the sheet that each of the wanted is.
+    pub(crate) places: &'p Buffer<u32>,
+}
+
+/// Bytes that rows take besides their columns: targets and weights; margins, gradients and addresses; marks.
+fn state_bytes(rows: usize, about: &RowsToLoad<'_>) -> usize {
+    let weights = if about.weights.is_empty() { 0 } else { 4 };
+    rows.saturating_mul(4 + weights + 10 * about.margins + 2)
+}
+
+impl<'a> Columns<'a> {
+    pub(crate) fn load(
+        backend: Arc<dyn Backend>,
+        source: ColumnsToLoad<'a>,
+        about: &RowsToLoad<'_>,
+    ) -> Result<Self> {
+        let rows = source.bits.rows();
+        let words = rows.div_ceil(64);
+        let (inputs, all) = (source.bits.columns(), source.bits.columns() + source.spans.len());
+        let (free, state) = (backend.free_bytes()?, state_bytes(rows, about));
+        // Some is left for samples and for what rounds make.
+        let room = (free - free / 8).saturating_sub(state);
+        if room == 0 {
+            return Err(Error::too_large(format!(
+                "{rows} rows need {} MiB of the GPU's memory besides their columns, of which {} MiB are free: use --device cpu",
+                state >> 20,
+                free >> 20
+            )));
+        }
+        let piece = PIECE_BYTES.min(room / (2 * LANES));
+        let mut columns = Self { backend, source, words, resident: None, piece };
+        if words.saturating_mul(8 * all) > room {
+            return Ok(columns);
+        }
+        let backend = &columns.backend;
+        let resident: Buffer<u64> = Buffer::new(backend, words * all)?;
+        let together = (PIECE_BYTES / 8 / words.max(1)).clamp(1, inputs.max(1));
+        let mut lanes = Lanes::new(backend, together * words, 0)?;
+        for first in (0..inputs).step_by(together) {
+            let some: Vec<u32> = (first as u32..inputs.min(first + together) as u32).collect();
+            let lane = lanes.next()?;
+            resident.put(first * words, columns.fill(lane, &some, 0..words))?;
+            lane.mark = Some(backend.mark()?);
+        }
+        let mut spans = GateList::default();
+        for (span, column) in source.spans.iter().zip(inputs as u32..) {
+            spans.push_span(span, |input| input, column);
+        }
+        let spans = spans.load(backend)?;
+        spans.run(Sheet { address: resident.address(), stride: words, words })?;
+        backend.wait()?;
+        drop((spans, lanes));
+        columns.resident = Some(resident);
+        Ok(columns)
+    }
+
+    /// Copies some words of some columns to where they are read from.
+    fn fill<'l>(&self, lane: &'l mut Lane, inputs: &[u32], words: Range<usize>) -> &'l [u64] {
+        let here = &mut lane.here.list()[..inputs.len() * words.len()];
+        for (&input, to) in inputs.iter().zip(here.chunks_exact_mut(words.len().max(1))) {
+            to.copy_from_slice(&self.source.bits.column(input as usize)[words.clone()]);
+        }
+        here
+    }
+
+    /// The inputs that columns are, or are made of: each once.
+    fn inputs_of(&self, wanted: &[u32]) -> BTreeSet<u32> {
+        let bits = self.source.bits.columns();
+        let inputs = wanted.iter().flat_map(|column| match (*column as usize).checked_sub(bits) {
+            None => std::slice::from_ref(column),
+            Some(span) => self.source.spans[span].columns(),
+        });
+        inputs.copied().collect()
+    }
+
+    /// Hands on some columns of all rows, a few columns at a time.
+    pub(crate) fn each_few(&self, wanted: &[u32], work: impl FnMut(&Piece<'_>) -> Result<()>) -> Result<()> {
+        let mut pieces: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        if self.resident.is_some() || wanted.is_empty() {
+            pieces.push((0..wanted.len(), 0..self.words));
+        } else {
+            // Spans are counted with all that they are made of.
+            let bits = self.source.bits.columns();
+            let size = |column: u32| match (column as usize).checked_sub(bits) {
+                None => 1,
+                Some(span) => 1 + self.source.spans[span].columns().len(),
+            };
+            let most = self.piece / 8 / self.words.max(1);
+            let (mut first, mut taken) = (0, 0);
+            for (place, &column) in wanted.iter().enumerate() {
+                if place > first && taken + size(column) > most {
+                    pieces.push((first..place, 0..self.words));
+                    (first, taken) = (place, 0);
+                }
+                taken += size(column);
+            }
+            pieces.push((first..wanted.len(), 0..self.words));
+        }
+        self.each(wanted, pieces, work)
+    }
+
+    /// Hands on some columns, all of them for some rows at a time.
+    pub(crate) fn each_block(
+        &self,
+        wanted: &[u32],
+        work: impl FnMut(&Piece<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let words = match self.resident {
+            Some(_) => self.words,
+            None => (self.piece / 8 / (self.inputs_of(wanted).len() + wanted.len()).max(1)).max(FEWEST_WORDS),
+        };
+        let firsts = (0..self.words).step_by(words.max(1));
+        let pieces = firsts.map(|first| (0..wanted.len(), first..self.words.min(first + words))).collect();
+        self.each(wanted, pieces, work)
+    }
+
+    fn each(
+        &self,
+        wanted: &[u32],
+        pieces: Vec<(Range<usize>, Range<usize>)>,
+        mut work: impl FnMut(&Piece<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let backend = &self.backend;
+        if let Some(resident) = &self.resident {
+            let places = Buffer::of(backend, wanted)?;
+            let sheet = Sheet { address: resident.address(), stride: self.words, words: self.words };
+            work(&Piece { wanted: 0..wanted.len(), words: 0..self.words, sheet, places: &places })?;
+            return backend.wait();
+        }
+        let bits = self.source.bits.columns() as u32;
+        let sizes = pieces.iter().map(|(columns, words)| {
+            let inputs = self.inputs_of(&wanted[columns.clone()]).len();
+            (inputs * words.len(), (inputs + columns.len()) * words.len())
+        });
+        let most = sizes.fold((0, 0), |most, size| (most.0.max(size.0), most.1.max(size.1)));
+        let mut lanes = Lanes::new(backend, most.0, most.1)?;
+        for (columns, words) in pieces {
+            let some = &wanted[columns.clone()];
+            let inputs: Vec<u32> = self.inputs_of(some).into_iter().collect();
+            let place = |input: u32| inputs.partition_point(|&other| other < input) as u32;
+            let mut spans = GateList::default();
+            let mut places = Vec::with_capacity(some.len());
+            let mut next = inputs.len() as u32;
+            for &column in some {
+                match column.checked_sub(bits) {
+                    None => places.push(place(column)),
+                    Some(span) => {
+                        spans.push_span(&self.source.spans[span as usize], place, next);
+                        places.push(next);
+                        next += 1;
+                    }
+                }
+            }
+            let lane = lanes.next()?;
+            let read = self.fill(lane, &inputs, words.clone()).len();
+            lane.there.put(0, &lane.here.list()[..read])?;
+            let sheet = Sheet { address: lane.there.address(), stride: words.len(), words: words.len() };
+            let spans = spans.load(backend)?;
+            spans.run(sheet)?;
+            let places = Buffer::of(backend, &places)?;
+            work(&Piece { wanted: columns, words, sheet, places: &places })?;
+            lane.kept = Some((spans, places));
+            lane.mark = Some(backend.mark()?);
+        }
+        backend.wait()
+    }
+}
+
+/// Memory for a piece, here and there.
+struct Lane {
+    backend: Arc<dyn Backend>,
+    here: Staging<u64>,
+    there: Buffer<u64>,
+    /// What the work on it reads.
+    kept: Option<(Gates, Buffer<u32>)>,
+    /// The end of that work.
+    mark: Option<u64>,
+}
+
+impl Drop for Lane {
+    /// Nothing is given back that is still read.
+    fn drop(&mut self) {
+        if let Some(mark) = self.mark.take() {
+            let _ = self.backend.reach(mark);
+        }
+    }
+}
+
+/// Lanes, taken in turn.
+struct Lanes {
+    lanes: Vec<Lane>,
+    taken: usize,
+}
+
+impl Lanes {
+    /// So many words of 64 bits here, and there.
+    fn new(backend: &Arc<dyn Backend>, here: usize, there: usize) -> Result<Self> {
+        let lane = |_| {
+            let (here, there) = (Staging::new(backend, here)?, Buffer::new(backend, there)?);
+            Ok(Lane { backend: backend.clone(), here, there, kept: None, mark: None })
+        };
+        Ok(Self { lanes: (0..LANES).map(lane).collect::<Result<_>>()?, taken: 0 })
+    }
+
+    /// The next lane, when the work on it is done.
+    fn next(&mut self) -> Result<&mut Lane> {
+        let count = self.lanes.len();
+        let lane = &mut self.lanes[self.taken % count];
+        self.taken += 1;
+        if let Some(mark) = lane.mark.take() {
+            lane.backend.reach(mark)?;
+        }
+        lane.kept = None;
+        Ok(lane)
+    }
+}
