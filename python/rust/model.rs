@@ -1,11 +1,13 @@
 //! A trained model, held by Python.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gatewood::circuit::Output;
 use gatewood::encode::Row;
 use gatewood::model::{self, Circuit, Prediction, Predictor};
+use gatewood_cuda::DeviceChoice;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,12 +22,18 @@ pub struct Model {
     model: Arc<model::Model>,
     /// Made when it is first asked for.
     predictor: OnceLock<Predictor>,
+    /// The same model by the devices that run its rows.
+    devices: Mutex<BTreeMap<String, Py<Model>>>,
 }
 
 impl Model {
     /// A model of the library, for Python.
     pub fn new(model: model::Model) -> Self {
-        Self { model: Arc::new(model), predictor: OnceLock::new() }
+        Self::of(Arc::new(model), OnceLock::new())
+    }
+
+    fn of(model: Arc<model::Model>, predictor: OnceLock<Predictor>) -> Self {
+        Self { model, predictor, devices: Mutex::default() }
     }
 
     /// The model of the library.
@@ -136,6 +144,24 @@ impl Model {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Self>().is_ok_and(|other| other.get().model == self.model)
+    }
+
+    /// The same model with many rows run on a device, which is opened once.
+    fn on(slf: &Bound<'_, Self>, device: &str) -> PyResult<Py<Self>> {
+        let (py, this) = (slf.py(), slf.get());
+        let choice: DeviceChoice = device.parse().map_err(raise)?;
+        let devices = || this.devices.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = devices().get(device) {
+            return Ok(model.clone_ref(py));
+        }
+        let made = detached(py, || {
+            let Some(device) = choice.open_to_predict()? else { return Ok(None) };
+            Predictor::new(Arc::clone(&this.model)).on(&*device).map(Some)
+        })?;
+        let Some(predictor) = made else { return Ok(slf.clone().unbind()) };
+        let model = Py::new(py, Self::of(Arc::clone(&this.model), predictor.into()))?;
+        devices().insert(device.to_owned(), model.clone_ref(py));
+        Ok(model)
     }
 
     /// The position of each row's class.

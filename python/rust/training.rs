@@ -114,7 +114,7 @@ pub fn train(
     };
     let device: DeviceChoice = device.parse().map_err(raise)?;
     let device = match (device, &settings.learn) {
-        // Trees are learned by the processor, and say so where another device is chosen.
+        // Whether a GPU pays for trees has not been measured.
         (DeviceChoice::Auto, LearnSettings::Tree(_)) => None,
         (device, _) => device.open(labels.len()).map_err(raise)?,
     };

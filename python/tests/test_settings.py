@@ -145,3 +145,12 @@ def test_devices_are_chosen_by_name():
     # Whether there are GPUs here or not, there are not a thousand.
     with pytest.raises(Exception, match="device cpu"):
         GatewoodClassifier(device="cuda:999").fit(X, y)
+    with pytest.raises(Exception, match="device cpu"):
+        BooleanTreeClassifier(depth=3, device="cuda:999").fit(X, y)
+    model = of["cpu"]
+    for ask in (model.predict, model.predict_proba):
+        assert (ask(X, device="auto") == ask(X)).all()
+        with pytest.raises(ValueError, match="cpu, cuda, cuda:N and auto"):
+            ask(X, device="gpu")
+        with pytest.raises(Exception, match="device cpu"):
+            ask(X, device="cuda:999")

@@ -12,7 +12,7 @@ use crate::driver::CudaBackend;
 /// Rows from which a GPU is taken where the choice is automatic. With fewer, most of the time goes into telling it what to do.
 const MANY_ROWS: usize = 200_000;
 
-/// Where a grove is learned: `cpu`, `cuda`, `cuda:N` or `auto`.
+/// Where a grove is learned or run: `cpu`, `cuda`, `cuda:N` or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// The processor.
@@ -60,6 +60,18 @@ impl DeviceChoice {
             Err(error) => Err(error),
         }
     }
+
+    /// The device to predict on; none for the processor. An automatic choice is the processor: for how many rows a GPU would
+    /// pay has not been measured.
+    ///
+    /// # Errors
+    /// As [`DeviceChoice::open`].
+    pub fn open_to_predict(self) -> Result<Option<Arc<dyn Device>>> {
+        match self {
+            Self::Cuda(_) => self.open(0),
+            Self::Cpu | Self::Auto => Ok(None),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -82,12 +94,17 @@ mod tests {
     fn few_rows_are_left_to_the_processor() {
         assert!(DeviceChoice::Auto.open(1000).unwrap().is_none());
         assert!(DeviceChoice::Cpu.open(usize::MAX).unwrap().is_none());
+        assert!(DeviceChoice::Cpu.open_to_predict().unwrap().is_none());
+        assert!(DeviceChoice::Auto.open_to_predict().unwrap().is_none());
     }
 
     /// Without a driver, the message says what to do; with one, there is no device of such a number.
     #[test]
     fn a_missing_device_is_a_clear_error() {
-        let error = DeviceChoice::Cuda(1000).open(1).unwrap_err().to_string();
-        assert!(error.contains("--device cpu"), "{error}");
+        let choice = DeviceChoice::Cuda(1000);
+        for opened in [choice.open(1), choice.open_to_predict()] {
+            let error = opened.unwrap_err().to_string();
+            assert!(error.contains("--device cpu"), "{error}");
+        }
     }
 }

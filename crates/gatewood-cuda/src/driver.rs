@@ -57,7 +57,7 @@ fn failed(what: &str, error: DriverError) -> Error {
     let name = error
         .error_string()
         .map_or_else(|_| format!("{:?}", error.0), |text| text.to_string_lossy().into_owned());
-    Error::io(format!("{what}: {name}; the processor learns the same with --device cpu"))
+    Error::io(format!("{what}: {name}; the processor does the same with --device cpu"))
 }
 
 impl CudaBackend {
@@ -66,7 +66,7 @@ impl CudaBackend {
         // SAFETY: this only looks for the library.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::io(
-                "no NVIDIA driver is installed, so there is no GPU to learn on: use --device cpu",
+                "no NVIDIA driver is installed, so there is no GPU to use: choose --device cpu",
             ));
         }
         result::init().map_err(|error| failed("the NVIDIA driver does not start", error))?;

@@ -26,6 +26,7 @@ mod gates;
 mod host;
 mod rows;
 mod run;
+mod sheet;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ use std::sync::Arc;
 
 use gatewood::Result;
 use gatewood::circuit::{Grove, PatternLayer};
+use gatewood::learn::TrainingView;
 use gatewood::learn::device::*;
 
 use backend::Backend;
@@ -62,5 +64,9 @@ impl Device for CudaDevice {
 
     fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>> {
         Ok(Box::new(run::CudaPatterns::load(self.0.clone(), patterns)?))
+    }
+
+    fn sheet(&self, view: &TrainingView, room: usize) -> Result<Box<dyn DeviceSheet>> {
+        Ok(Box::new(sheet::CudaSheet::load(self.0.clone(), view, room)?))
     }
 }

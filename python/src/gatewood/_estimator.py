@@ -538,8 +538,12 @@ class CircuitClassifier(Explaining, ClassifierMixin, CircuitEstimator):  # type:
     def _remember_evaluations(self, sets: list[Any], classes: NDArray[Any]) -> None:
         """What became of validation rows by round, where there are rounds."""
 
-    def predict(self, X: Any, *, pred_contrib: bool = False, background: Any = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any, *, pred_contrib: bool = False, background: Any = None, device: str = "cpu"
+    ) -> NDArray[Any]:
         """The class of each row.
+
+        Many rows may be run on a GPU, with ``device="cuda"``; the answers are the same.
 
         With ``pred_contrib``, what each column adds to the margin in log-odds instead: exact Shapley values, a column of the
         result for each column of ``X`` and a last one for the mean margin of the background, class by class where there are
@@ -548,13 +552,15 @@ class CircuitClassifier(Explaining, ClassifierMixin, CircuitEstimator):  # type:
         self._check_fitted()
         if pred_contrib:
             return self._contributions(X, background)
-        classes: NDArray[Any] = self.classes_[self._each(X, self.model_.predict, self.model_.predict_few)]
+        model = self.model_.on(device)
+        classes: NDArray[Any] = self.classes_[self._each(X, model.predict, model.predict_few)]
         return classes
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probability of each class for each row, in the order of ``classes_``."""
+    def predict_proba(self, X: Any, *, device: str = "cpu") -> NDArray[np.float64]:
+        """The probability of each class for each row, in the order of ``classes_``; ``device`` is as in ``predict``."""
         self._check_fitted()
-        return self._each(X, self.model_.probabilities, self.model_.probabilities_few)
+        model = self.model_.on(device)
+        return self._each(X, model.probabilities, model.probabilities_few)
 
     @classmethod
     def _check_kind(cls, model: _core.Model) -> None:

@@ -229,9 +229,17 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         return self.model_.quantiles
 
     def predict(
-        self, X: Any, quantile: float | None = None, *, pred_contrib: bool = False, background: Any = None
+        self,
+        X: Any,
+        quantile: float | None = None,
+        *,
+        pred_contrib: bool = False,
+        background: Any = None,
+        device: str = "cpu",
     ) -> NDArray[np.float64]:
         """The number of each row; of several quantiles, that nearest to the median, or the one that is asked for.
+
+        Many rows may be run on a GPU, with ``device="cuda"``; the answers are the same.
 
         With ``pred_contrib``, what each column adds to it instead, in the units of ``y`` (or of its logarithm, where that was
         learned): exact Shapley values, a column of the result for each column of ``X`` and a last one for the mean of the
@@ -243,7 +251,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
             held = None if background is None else self._read(background, fitting=False)
             return _core.contributions(self.model_, rows, held, self._threads() or 0)
         place = self._place(quantile)
-        values: NDArray[np.float64] = self._each(X, self.model_.values, self.model_.values_few)[:, place]
+        model = self.model_.on(device)
+        values: NDArray[np.float64] = self._each(X, model.values, model.values_few)[:, place]
         return np.ascontiguousarray(values)
 
     def predict_quantiles(self, X: Any) -> NDArray[np.float64]:

@@ -30,6 +30,8 @@ class BooleanTreeClassifier(CircuitClassifier):
         How inner gates choose their tables.
     unseen : "prior" or "zero"
         What gates say at addresses that no training row has.
+    device : str
+        Where it is learned: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. A tree that is climbed is learned on a processor.
     encode, random_state, n_jobs, verbose
         As for ``GatewoodClassifier``.
 
@@ -67,6 +69,7 @@ class BooleanTreeClassifier(CircuitClassifier):
         encode: dict[str, Any] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         verbose: int = 0,
     ) -> None:
         super().__init__(encode, random_state, n_jobs, verbose)
@@ -76,6 +79,7 @@ class BooleanTreeClassifier(CircuitClassifier):
         self.height = height
         self.criterion = criterion
         self.unseen = unseen
+        self.device = device
 
     def fit(self, X: Any, y: Any) -> BooleanTreeClassifier:
         """Learns from rows, as ``GatewoodClassifier.fit`` takes them, and their labels of two classes."""

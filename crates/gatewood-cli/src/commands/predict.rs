@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use gatewood::encode::{Column, Kind, Table, show_date};
 use gatewood::explain::{BACKGROUND_ROWS, Contributions, contributions, spread};
 use gatewood::model::{Model, Prediction, Rows};
+use gatewood_cuda::DeviceChoice;
 use gatewood_data::{LoadOptions, load_unlabelled, load_unlabelled_with};
 use serde_json::{Value, json};
 
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     #[arg(long = "with", value_name = "COLUMN")]
     carried: Vec<String>,
 
+    /// Where rows are run: cpu, cuda, cuda:N for a certain GPU, or auto, which is the processor for now; the answers are the same
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
+
     /// Print one JSON object and nothing else
     #[arg(long, conflicts_with_all = ["output", "contributions"])]
     json: bool,
@@ -71,11 +76,16 @@ pub(super) fn contributions_of(
 /// Runs `gatewood predict`: a line `row,class` or `row,value` for each row, counted from 1, with the columns asked for between them.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
+    // A GPU that cannot be used is told before rows are read.
+    let predictor = match args.device.open_to_predict()? {
+        Some(device) => model.predictor().on(&*device)?,
+        None => model.predictor(),
+    };
     let spec = data_spec(&args.data)?;
     let mut out =
         OutputFile::create(args.output.as_deref(), [args.model.path()].into_iter().chain(input(&spec)))?;
     let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
-    let prediction = model.predictor().predict(Rows::Raw(table.view()), args.model.threads)?;
+    let prediction = predictor.predict(Rows::Raw(table.view()), args.model.threads)?;
     if let Some(values) = prediction.values() {
         if args.proba {
             bail!(Usage("the model says values, which have no probability; leave --proba out".into()));

@@ -5,7 +5,7 @@ use gatewood::encode::{ImageShape, Labels, Table};
 use gatewood::learn::device::Device;
 use gatewood::learn::objective::ValueLoss;
 use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove, fit_grove_for};
-use gatewood::model::{LearnSettings, Rows, TrainSettings, Training, train};
+use gatewood::model::{Circuit, LearnSettings, Rows, TrainSettings, Training, train};
 use gatewood::random::{Purpose, Stream};
 
 use super::{devices, rows};
@@ -148,6 +148,7 @@ fn patterns_of_images() {
     let other = GroveSettings { seed: 9, ..grove };
     let training = Training::new(Rows::Raw(table.view()), &labels);
     let expected = train(&training, &settings, &Silent).unwrap().model;
+    assert!(matches!(expected.circuit(), Circuit::Grove(grove) if grove.patterns().columns() > 2));
     let continued = |device| {
         let training = Training { start: Some(&expected), device, ..training };
         let settings = TrainSettings { learn: LearnSettings::Grove(other.clone()), ..settings.clone() };

@@ -4,6 +4,7 @@ mod learning;
 mod limited;
 mod predicting;
 mod streaming;
+mod trees;
 
 use std::io::Write;
 use std::sync::{Arc, OnceLock};

@@ -3,6 +3,7 @@
 //! - [`Device`]: a place that rows can be loaded to. [`DeviceRows`]: rows there, and the phases of a round on them.
 //! - [`DeviceObjective`]: what a device needs to know of an objective.
 //! - [`DeviceGrove`]: a grove made ready to run there; [`DevicePatterns`]: patterns made ready to be looked for.
+//! - [`DeviceSheet`]: columns there, for the gates of the paper's tree.
 //!
 //! Everything that crosses is integers, or tables that the library made, so a device that follows the definitions learns
 //! the grove of this process bit for bit. What a device holds is behind a [`Handle`], which only the device reads. All
@@ -14,6 +15,7 @@ use std::ops::Range;
 
 use super::gate::LogTable;
 use super::objective::Hessian;
+use super::tree::TrainingView;
 use crate::Result;
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{Grove, PatternLayer, Span, VoteTree};
@@ -44,6 +46,32 @@ pub trait Device: Debug + Send + Sync {
     /// # Errors
     /// As [`Device::load`].
     fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>>;
+
+    /// Loads the columns of rows that are in the order of their class, with room for so many others or for as many as fit.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    fn sheet(&self, view: &TrainingView, room: usize) -> Result<Box<dyn DeviceSheet>>;
+}
+
+/// Columns on a device: those of the training rows, and after them room for the outputs of gates.
+pub trait DeviceSheet: Send + Sync {
+    /// How many outputs there is room for.
+    fn room(&self) -> usize;
+
+    /// Counts the rows of each class at each address of gates of one arity, given the columns that each reads: for a gate all
+    /// addresses of class 0, then those of class 1.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    fn count(&self, arity: usize, inputs: &[u32]) -> Result<Vec<u32>>;
+
+    /// Writes the outputs of gates of one arity, given the columns that each reads and their tables, to columns one after
+    /// the other. The gates read none of these.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails.
+    fn evaluate(&self, arity: usize, inputs: &[u32], tables: &[u64], first: u32) -> Result<()>;
 }
 
 /// A grove on a device.

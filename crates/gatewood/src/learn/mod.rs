@@ -40,6 +40,8 @@ pub(crate) use grove::{
 pub use patterns::{PatternKind, PatternPlan, PatternSettings, image_spans};
 pub use profile::{DataKind, Profile};
 pub use progress::{Observer, Progress, Silent};
-pub use tree::{Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, reference};
+pub use tree::{
+    Criterion, Judge, TrainingView, TreeSettings, Unseen, fit_tree, fit_tree_at, fit_tree_on, reference,
+};
 
 pub(crate) use progress::Tracker;

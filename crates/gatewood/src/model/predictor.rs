@@ -161,6 +161,11 @@ impl Predictor {
         if bits.columns() != inputs {
             return Err(Error::data(format!("rows of {} bits for {inputs} inputs", bits.columns())));
         }
+        let margins = match self.model.circuit() {
+            Circuit::Grove(grove) => grove.margins(),
+            Circuit::Tree(_) => 1,
+        };
+        crate::memory::check(bits.rows().saturating_mul(4 * margins))?;
         let margins = Margins::of_columns(device.run(bits)?);
         match self.model.circuit() {
             Circuit::Grove(grove) => Prediction::of_margins(grove, &margins),

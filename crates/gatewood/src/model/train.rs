@@ -20,7 +20,7 @@ use crate::learn::device::Device;
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale, for_classes};
 use crate::learn::{
     CurvePoint, DataKind, Examples, FEW_GATES, GrovePlan, GroveSettings, GroveTask, Observer, Profile,
-    fit_grove, fit_grove_for, fit_tree, image_spans,
+    fit_grove, fit_grove_for, fit_tree, fit_tree_on, image_spans,
 };
 use crate::{Error, Result};
 
@@ -246,9 +246,6 @@ pub(super) fn learn(
             if weights.is_some() {
                 return Err(Error::setting("a tree does not take weights of rows: use a grove"));
             }
-            if training.device.is_some() {
-                return Err(Error::setting("a tree is learned by the processor: use a grove"));
-            }
             if training.validation.is_some() {
                 return Err(Error::setting("a tree does not take validation rows: use a grove"));
             }
@@ -264,7 +261,11 @@ pub(super) fn learn(
                     labels.classes().len()
                 )));
             }
-            Circuit::Tree(fit_tree(bits.view(), labels.codes(), tree, observer)?)
+            let fit = match training.device {
+                Some(device) => fit_tree_on(device, bits.view(), labels.codes(), tree, observer),
+                None => fit_tree(bits.view(), labels.codes(), tree, observer),
+            };
+            Circuit::Tree(fit?)
         }
     };
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?;

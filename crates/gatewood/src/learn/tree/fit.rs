@@ -3,10 +3,12 @@
 use crate::platform::parallel::*;
 
 use super::greedy::{Branch, Column, Grower, Scratch, reserved};
+use super::there::grow_there;
 use super::{TrainingView, TreeSettings};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{Shape, Tree, TruthTable};
+use crate::learn::device::Device;
 use crate::learn::gate::{GateFitter, LogTable};
 use crate::learn::{Observer, Tracker};
 use crate::pool::in_pool;
@@ -57,6 +59,36 @@ pub fn fit_tree_at(
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<Tree> {
+    fit_by(grow_all, bits, labels, settings, observer, kernels)
+}
+
+/// [`fit_tree`] by a device, for trees that are not climbed.
+///
+/// # Errors
+/// As [`fit_tree`]; also when the settings ask for hill climbing, the memory of the device does not hold the rows and the
+/// tree's outputs, or the device fails.
+pub fn fit_tree_on(
+    device: &dyn Device,
+    bits: BitView<'_>,
+    labels: &[u32],
+    settings: &TreeSettings,
+    observer: &dyn Observer,
+) -> Result<Tree> {
+    if settings.climb > 0 {
+        return Err(Error::setting("trees are climbed by the processor: use --device cpu, or a grove"));
+    }
+    fit_by(|grower| grow_there(grower, device), bits, labels, settings, observer, Kernels::best())
+}
+
+/// Learns a tree, given how it is grown once its leaves are drawn.
+fn fit_by(
+    grow: impl Fn(&Grower<'_>) -> Result<Branch> + Send + Sync,
+    bits: BitView<'_>,
+    labels: &[u32],
+    settings: &TreeSettings,
+    observer: &dyn Observer,
+    kernels: Kernels,
+) -> Result<Tree> {
     settings.check()?;
     let shape = Shape::new(settings.arity, settings.depth)?;
     let table_words = shape.gates.saturating_mul(TruthTable::words_for(settings.arity));
@@ -80,7 +112,7 @@ pub fn fit_tree_at(
             trials: &trials,
             tracker: Tracker::new(observer, climbing.saturating_add(shape.gates as u64)),
         };
-        let branch = grow_all(&grower)?;
+        let branch = grow(&grower)?;
         let mut tables = reserved(table_words)?;
         branch.levels.iter().for_each(|level| tables.extend_from_slice(level));
         Tree::new(settings.arity, settings.depth, view.columns(), branch.leaves, tables)

@@ -93,6 +93,11 @@ impl TrainingView {
         self.rows
     }
 
+    /// Words of class 0 with their padding: those of class 1 start there.
+    pub fn split(&self) -> usize {
+        self.split
+    }
+
     /// Words of a column, both classes with their padding.
     pub fn stride(&self) -> usize {
         self.stride

@@ -1,0 +1,99 @@
+//! Columns of rows in the order of their class, for the gates of the paper's tree.
+
+use std::sync::Arc;
+
+use gatewood::learn::TrainingView;
+use gatewood::learn::device::DeviceSheet;
+use gatewood::{Error, Result};
+
+use crate::backend::{Backend, Buffer, Staging};
+use crate::gates::{GateList, Sheet};
+use crate::rows::{parameters, table_words};
+
+/// Bytes that are copied at a time.
+const PIECE_BYTES: usize = 64 << 20;
+
+/// Blocks in the first direction at a time.
+const MOST_BLOCKS: usize = 1 << 20;
+
+/// Columns on a device.
+pub(crate) struct CudaSheet {
+    backend: Arc<dyn Backend>,
+    columns: Buffer<u64>,
+    /// Words of 64 bits of class 0, and of a column.
+    split: usize,
+    stride: usize,
+    rows: [u32; 2],
+    room: usize,
+}
+
+impl CudaSheet {
+    pub(crate) fn load(backend: Arc<dyn Backend>, view: &TrainingView, room: usize) -> Result<Self> {
+        let (inputs, stride, free) = (view.columns(), view.stride(), backend.free_bytes()?);
+        // Some is left for counts and tables.
+        let fit = (free - free / 8) / (8 * stride);
+        if fit <= inputs {
+            return Err(Error::too_large(format!(
+                "{inputs} columns of {} MiB do not fit in the GPU's memory, of which {} MiB are free: use --device cpu",
+                (8 * stride) >> 20,
+                free >> 20
+            )));
+        }
+        let room = room.min(fit - inputs);
+        let columns: Buffer<u64> = Buffer::new(&backend, stride * (inputs + room))?;
+        let together = (PIECE_BYTES / 8 / stride).clamp(1, inputs);
+        let mut here: Staging<u64> = Staging::new(&backend, together * stride)?;
+        for first in (0..inputs).step_by(together) {
+            let some = first..inputs.min(first + together);
+            let here = &mut here.list()[..some.len() * stride];
+            here.chunks_exact_mut(stride)
+                .zip(some)
+                .for_each(|(to, column)| to.copy_from_slice(view.column(column)));
+            columns.put(first * stride, here)?;
+            backend.wait()?;
+        }
+        Ok(Self { backend, columns, split: view.split(), stride, rows: view.rows(), room })
+    }
+}
+
+impl DeviceSheet for CudaSheet {
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn count(&self, arity: usize, inputs: &[u32]) -> Result<Vec<u32>> {
+        let (backend, gates) = (&self.backend, inputs.len() / arity);
+        let inputs = Buffer::of(backend, inputs)?;
+        let counts: Buffer<u32> = Buffer::new(backend, gates << (arity + 1))?;
+        let threads = (2 * self.stride).next_multiple_of(32).clamp(64, backend.threads()[1] as usize);
+        for first in (0..gates).step_by(MOST_BLOCKS) {
+            let at = [
+                self.columns.address(),
+                2 * self.split as u64,
+                2 * self.stride as u64,
+                self.rows[0].into(),
+                self.rows[1].into(),
+                arity as u64,
+                inputs.address(),
+                counts.address(),
+                first as u64,
+            ];
+            let blocks = MOST_BLOCKS.min(gates - first) as u32;
+            // The inputs of a gate, and its counts.
+            let shared = 8 * 16 + (8 << arity);
+            backend.launch("count_gates", [blocks, 1], threads as u32, shared, parameters(&at))?;
+        }
+        counts.list()
+    }
+
+    fn evaluate(&self, arity: usize, inputs: &[u32], tables: &[u64], first: u32) -> Result<()> {
+        let mut list = GateList::default();
+        let tables = tables.chunks(table_words(arity));
+        for ((inputs, table), column) in inputs.chunks(arity).zip(tables).zip(first..) {
+            list.push(inputs.iter().copied(), table, column);
+        }
+        let gates = list.load(&self.backend)?;
+        gates.run(Sheet { address: self.columns.address(), stride: self.stride, words: self.stride })?;
+        self.backend.wait()
+    }
+}
