@@ -14,7 +14,8 @@ import statistics
 OURS = "gatewood"
 TITLES = {
     "mnist35": "MNIST 3 or 5, the paper's split, 1 bit a pixel", "mnist35-standard": "MNIST 3 or 5, standard split",
-    "convex": "CONVEX", "cifar-auto-bird": "CIFAR-10 automobile or bird", "rectangles": "RECTANGLES",
+    "convex": "CONVEX", "cifar-auto-bird": "CIFAR-10 automobile or bird", "cifar10": "CIFAR-10",
+    "rectangles": "RECTANGLES",
     "mnist": "MNIST, ten classes", "fashion-mnist": "Fashion-MNIST, ten classes", "adult": "Adult",
     "covertype2": "Covertype, class 2 or another", "covertype": "Covertype, seven classes",
     "electricity": "Electricity", "spambase": "Spambase", "nsl-kdd": "NSL-KDD", "unsw-nb15": "UNSW-NB15",

@@ -191,6 +191,46 @@ fn a_grove_with_patterns_is_continued() {
 }
 
 /// The pixels that speak for the class are those of the corner, wherever it is.
+/// Images left to right.
+fn mirrored(table: &Table) -> Table {
+    let mut bytes = table.pixels().unwrap().to_vec();
+    bytes.chunks_exact_mut(SIDE).for_each(<[u8]>::reverse);
+    Table::from_pixels(SIDE * SIDE, bytes).unwrap()
+}
+
+/// The margins of all rows, one after the other.
+fn margins(model: &Model, table: &Table) -> Vec<i32> {
+    let bits = model.encoder().transform(table).unwrap();
+    let margins = grove(model).run(bits.view(), 1).unwrap();
+    (0..table.rows()).flat_map(|row| margins.row(row)).collect()
+}
+
+#[test]
+fn a_grove_looks_at_both_sides() {
+    let rows = corners(700, 6);
+    let (plain, turned) = (corners(300, 7).0, mirrored(&corners(300, 7).0));
+    // Patterns alone, and pixels and spans beside them.
+    for pixels in [false, true] {
+        let chosen = |mirrored: bool| {
+            let pattern = serde_json::json!({"pixels": pixels, "trials": 8, "mirrored": mirrored});
+            let spans = if pixels { 4 } else { 0 };
+            serde_json::json!({
+                "patterns": 400, "rounds": 12, "seed": 3, "augment": ["mirror"], "spans": spans, "pattern": pattern,
+            })
+        };
+        let one = trained(&rows, chosen(false), None);
+        let both = trained(&rows, chosen(true), None);
+        assert_eq!((reads_pixels(&one), reads_pixels(&both)), (pixels, pixels));
+        assert_eq!(grove(&both).trees().len(), 2 * grove(&one).trees().len());
+        assert_eq!(grove(&both).unit() * 2.0, grove(&one).unit());
+        // It adds up what is said of the two sides, whichever it is shown.
+        let sides = [margins(&one, &plain), margins(&one, &turned)];
+        assert_ne!(sides[0], sides[1]);
+        let sums: Vec<i32> = sides[0].iter().zip(&sides[1]).map(|(one, other)| one + other).collect();
+        assert_eq!((margins(&both, &plain), margins(&both, &turned)), (sums.clone(), sums));
+    }
+}
+
 #[test]
 fn pixels_speak_for_a_class() {
     let rows = corners(800, 6);

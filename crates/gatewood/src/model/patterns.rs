@@ -26,6 +26,8 @@ const LIKE: f64 = 0.1;
 pub(super) struct Learning<'a> {
     pub(super) make: MakeObjective<'a>,
     pub(super) fit: &'a dyn Fn(&GroveTask<'_>, &GroveSettings) -> Result<GroveFit>,
+    /// Whether there are mirrored copies of images.
+    pub(super) mirrors: bool,
 }
 
 /// Learns a grove, over patterns of images where there is an image to learn them of: then with the encoder that has the bits which they read.
@@ -48,8 +50,14 @@ pub(super) fn fit_with_patterns(
     let begun = Instant::now();
     let is_binary = encoder.is_binary();
     let has_values = task.classes == 0;
-    let profile =
-        ImageProfile { rows: task.profile.rows, all_rows: rows.0.len(), image, is_binary, has_values };
+    let profile = ImageProfile {
+        rows: task.profile.rows,
+        all_rows: rows.0.len(),
+        image,
+        is_binary,
+        has_values,
+        mirrors: learning.mirrors && task.start.is_none(),
+    };
     let mut plan = settings.pattern.resolve(settings.patterns, &profile, settings.seed)?;
     // Spans that are asked for are read, and they are lines of pixels.
     plan.pixels |= settings.spans.is_some_and(|pixels| pixels > 0);

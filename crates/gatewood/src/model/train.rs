@@ -15,7 +15,7 @@ use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
-use crate::encode::{ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
+use crate::encode::{Augment, ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::device::Device;
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale, for_classes};
 use crate::learn::{
@@ -228,7 +228,8 @@ pub(super) fn learn(
                     covering(loss, &make, task, settings, fit, observer)
                 }
             };
-            let learning = Learning { make: &make, fit: &fit };
+            let mirrors = ways.contains(&Augment::Mirror);
+            let learning = Learning { make: &make, fit: &fit, mirrors };
             let pictures = (rows, training.validation.map(|held| held.rows));
             let (whole, mut fit) =
                 fit_with_patterns(&encoder, pictured, pictures, learning, task, grove, observer)?;

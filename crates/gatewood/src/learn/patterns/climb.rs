@@ -47,9 +47,6 @@ const ARITY: usize = 4;
 /// Patterns that are drawn for each, of which the best is varied.
 const DRAWN: usize = 16;
 
-/// The part of a step that a tree takes.
-const RATE: f64 = 0.2;
-
 /// Trees that are climbed side by side where there is one margin.
 const SIDE: usize = 4;
 
@@ -106,11 +103,12 @@ impl Climb<'_> {
     pub(super) fn patterns(&self, lesson: &Lesson<'_>, count: usize) -> Result<(Vec<Pattern>, Vec<u32>)> {
         let wide = Wide { bits: lesson.bits, spans: &[] };
         let engine = CpuEngine::new(wide, lesson.targets, Vec::new(), self.kernels);
+        let rate = self.plan.learning_rate;
         let objective = (lesson.make)(1.0);
         let vote_bits = if objective.classifies() { VOTE_BITS } else { VALUE_VOTE_BITS };
-        let unit = objective.unit(LeafStep::unit(objective.max_step(), RATE, vote_bits));
+        let unit = objective.unit(LeafStep::unit(objective.max_step(), rate, vote_bits));
         let objective = (lesson.make)(unit);
-        let step = LeafStep::new(RATE, vote_bits, unit, objective.reg_lambda(1.0));
+        let step = LeafStep::new(rate, vote_bits, unit, objective.reg_lambda(1.0));
         let bias = objective.bias(&engine.totals(&*objective)?)?;
         let start = Start { objective: &objective, bias: &bias, trees: &[], held_out: lesson.held_out };
         let mut state = engine.begin(&start)?;
@@ -161,7 +159,7 @@ impl Climb<'_> {
             engine.update(&mut state, &both)?;
             for (pattern, kind) in grown.into_iter().flat_map(|tree| tree.patterns) {
                 weights[kind] += 1;
-                all.push(pattern);
+                all.push(self.draw.laddered(pattern)?);
             }
         }
         all.truncate(count);

@@ -7,6 +7,7 @@ use crate::platform::parallel::*;
 
 use super::climb::{Climb, Lesson};
 use super::draw::Draw;
+use super::mirrored::{renumbered, with_mirrored};
 use super::packed::{BLOCK_ROWS, PackedPlanes};
 use super::planes::{PlaneEncoder, PlaneSettings};
 use super::settings::PatternPlan;
@@ -80,6 +81,8 @@ pub(crate) struct PatternColumns {
     places: Vec<u32>,
     /// Whether trees read the encoder's bits, too.
     pixels: bool,
+    /// Whether a grove looks at the mirrored image, too.
+    mirrored: bool,
 }
 
 /// Patterns made ready to be looked for, by this process or by a device.
@@ -190,7 +193,8 @@ impl PatternColumns {
         })?;
         let patterns = PatternLayer::new(planes.planes.clone(), patterns)?;
         let pixels = plan.pixels || start.is_some() || patterns.columns() < FEWEST_COLUMNS;
-        let mut all = Self { planes, patterns, old: PatternLayer::default(), places: Vec::new(), pixels };
+        let (old, places, mirrored) = (PatternLayer::default(), Vec::new(), plan.mirrored);
+        let mut all = Self { planes, patterns, old, places, pixels, mirrored };
         if let Some(start) = start.filter(|start| !start.patterns().is_empty()) {
             all.keep(encoder, start.patterns())?;
         }
@@ -326,7 +330,7 @@ impl PatternColumns {
     }
 
     /// The encoder and the grove of trees that were learned over the bits and the columns of all patterns: with those
-    /// patterns that trees read, and the bits that these need.
+    /// patterns that trees read, and the bits that these need; and with a mirrored twin of each tree, where that is wanted.
     ///
     /// # Errors
     /// When the grove is of other columns.
@@ -366,7 +370,10 @@ impl PatternColumns {
         let trees = renumbered(flat.trees(), place)?;
         let (features, bias) = ((flat.spans().to_vec(), layer), flat.bias().to_vec());
         let grove = Grove::with_output(encoder.bits(), features, flat.output(), bias, flat.unit(), trees)?;
-        Ok((encoder, grove))
+        if !self.mirrored {
+            return Ok((encoder, grove));
+        }
+        with_mirrored(&encoder, &grove, self.planes.encoder.inputs(), self.planes.planes.width())
     }
 
     /// A layer of patterns, old and new, over the bits of an encoder that has those they need.
@@ -457,14 +464,4 @@ fn learn_patterns(
     let mut seen = HashSet::new();
     patterns.retain(|pattern| seen.insert(pattern.clone()));
     Ok((patterns, weights))
-}
-
-/// Trees that read other columns.
-fn renumbered(trees: &[VoteTree], column: impl Fn(u32) -> u32) -> Result<Vec<VoteTree>> {
-    let renumber = |tree: &VoteTree| {
-        let leaves = tree.leaves().iter().map(|&leaf| column(leaf)).collect();
-        let (arities, tables) = (tree.arities().to_vec(), tree.tables().to_vec());
-        VoteTree::new(arities, tree.target(), leaves, tables, tree.votes().to_vec())
-    };
-    trees.iter().map(renumber).collect()
 }

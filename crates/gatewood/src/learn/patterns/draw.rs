@@ -5,6 +5,7 @@ use crate::platform::parallel::*;
 use super::planes::PlaneEncoder;
 use super::settings::PatternPlan;
 use super::sketch::Sketch;
+use crate::Result;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, WORD_BITS};
 use crate::circuit::{Literal, Pattern, PatternRun, Planes};
@@ -141,6 +142,19 @@ impl<'a> Draw<'a> {
             (0..24).flat_map(|step| [1 << step, 3 << step]).filter(|&at| at <= most).collect();
         ladder.sort_unstable();
         pattern.with_thresholds(ladder).ok()
+    }
+
+    /// The pattern with as many thresholds as its columns may be: the one it has, twice and half of it, and so on.
+    pub(super) fn laddered(&self, pattern: Pattern) -> Result<Pattern> {
+        let Some(&best) = pattern.thresholds().first() else { return Ok(pattern) };
+        let most = pattern.matches() as u64;
+        let steps = (1..u32::BITS).flat_map(|step| [u64::from(best) << step, u64::from(best) >> step]);
+        let others = steps.filter(|count| (1..=most).contains(count)).map(|count| count as u32);
+        let wanted = self.plan.counts.max(1) as usize;
+        let mut thresholds: Vec<u32> = std::iter::once(best).chain(others).take(wanted).collect();
+        thresholds.sort_unstable();
+        thresholds.dedup();
+        pattern.with_thresholds(thresholds)
     }
 
     /// The pattern with thresholds that tell rows from each other, if there are any.

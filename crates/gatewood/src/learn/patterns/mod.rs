@@ -8,6 +8,7 @@ mod climb;
 mod columns;
 mod draw;
 mod lines;
+mod mirrored;
 mod packed;
 mod planes;
 mod settings;

@@ -28,7 +28,8 @@ pub struct PatternSettings {
     pub levels: Option<usize>,
     /// Whether trees read pixels and spans beside patterns.
     pub pixels: Option<bool>,
-    /// Columns of a pattern that ask how often it matches; 0 for one that asks whether it matches anywhere.
+    /// Columns of a pattern that ask how often it matches; 0 for one that asks whether it matches anywhere. Those of a
+    /// learned pattern ask for what tells most, for twice and for half as many matches, and so on.
     pub counts: Option<u32>,
     /// Part of the patterns that are learned, 0 to 1; the others are only drawn.
     pub learned: Option<f64>,
@@ -38,6 +39,10 @@ pub struct PatternSettings {
     pub sample_rows: Option<usize>,
     /// The power of the gradient that these are drawn by, 1 to 2.
     pub sampling_power: Option<f64>,
+    /// The part of a step that the little trees take which patterns are learned with.
+    pub learning_rate: Option<f64>,
+    /// Whether a grove looks at the mirrored image, too, and adds up what it says of both: twice as many gates.
+    pub mirrored: Option<bool>,
 }
 
 /// One kind of patterns.
@@ -82,12 +87,19 @@ pub struct PatternPlan {
     pub sample_rows: usize,
     /// The power of the gradient that these are drawn by.
     pub sampling_power: f64,
+    /// The part of a step that the little trees take which patterns are learned with.
+    pub learning_rate: f64,
+    /// Whether a grove looks at the mirrored image, too.
+    pub mirrored: bool,
     /// Where all randomness comes from.
     pub seed: u64,
 }
 
 /// Columns of patterns that all rows together may have, in bits; and how many patterns there are at the most.
-const MOST_BITS: u64 = 1 << 32;
+const MOST_BITS: u64 = 1 << 34;
+
+/// Images from which on patterns of colours are many, and learned in small steps.
+const LARGE: usize = 20_000;
 
 /// What is known of images before patterns are drawn.
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +113,8 @@ pub(crate) struct ImageProfile {
     pub(crate) is_binary: bool,
     /// Whether values are learned, not classes.
     pub(crate) has_values: bool,
+    /// Whether there are mirrored copies.
+    pub(crate) mirrors: bool,
 }
 
 impl PatternSettings {
@@ -129,6 +143,8 @@ impl PatternSettings {
         plan.trials = self.trials.unwrap_or(plan.trials);
         plan.sample_rows = self.sample_rows.unwrap_or(plan.sample_rows);
         plan.sampling_power = self.sampling_power.unwrap_or(plan.sampling_power);
+        plan.learning_rate = self.learning_rate.unwrap_or(plan.learning_rate);
+        plan.mirrored = self.mirrored.unwrap_or(plan.mirrored && !plan.pixels);
         plan.seed = seed;
         let comparisons = self.comparisons.unwrap_or(0.5);
         if comparisons == 0.0 || comparisons == 1.0 {
@@ -161,6 +177,7 @@ impl PatternSettings {
         within("sampling_power", plan.sampling_power, 1.0, 2.0)?;
         within("comparisons", comparisons, 0.0, 1.0)?;
         within("margin", plan.margin, 0.0, 1.0)?;
+        within("learning_rate", plan.learning_rate, 0.001, 1.0)?;
         if !(64..=1 << 20).contains(&plan.sample_rows) {
             return Err(Error::setting("patterns are tried on 64 to 1,048,576 rows"));
         }
@@ -197,19 +214,25 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
         trials: 64,
         sample_rows: if profile.rows < 25_000 { 1000 } else { 2000 },
         sampling_power: 1.0,
+        learning_rate: 0.2,
+        mirrored: false,
         seed: 0,
     };
     // Patterns that are tried on few rows learn these by heart. It was measured for classes.
     let values = profile.has_values;
     let sample_rows = if values { binary.sample_rows } else { profile.rows.clamp(1000, 8192) };
+    let is_large = profile.rows >= LARGE;
     let colour = PatternPlan {
-        count: 12_000,
+        count: if is_large { 48_000 } else { 12_000 },
         kinds: vec![kind([3, 5], [5, 7], [4, 9], true), kind([3, 6], [5, 7], [4, 9], false)],
         offsets: 24,
         margin: if values { 0.04 } else { 0.08 },
         levels: 3,
         pixels: values,
-        counts: 2,
+        counts: 3,
+        learning_rate: if is_large { 0.06 } else { 0.2 },
+        // Measured for colours alone.
+        mirrored: profile.mirrors,
         sample_rows,
         ..binary.clone()
     };
@@ -227,5 +250,34 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
         _ if profile.is_binary => binary,
         _ if profile.image.channels > 1 => colour,
         _ => grey,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_of_colours_are_looked_at_from_both_sides() {
+        let resolve = |channels: usize, mirrors: bool, settings: &PatternSettings| {
+            let image = ImageShape { width: 32, height: 32, channels };
+            let (rows, all_rows) = (50_000, 100_000);
+            let profile =
+                ImageProfile { rows, all_rows, image, is_binary: false, has_values: false, mirrors };
+            settings.resolve(None, &profile, 1).unwrap()
+        };
+        let open = PatternSettings::default();
+        let plan = resolve(3, true, &open);
+        assert_eq!((plan.count, plan.counts, plan.mirrored), (48_000, 3, true));
+        assert!(!resolve(3, false, &open).mirrored && !resolve(1, true, &open).mirrored);
+        let settings = |text: &str| serde_json::from_str::<PatternSettings>(text).unwrap();
+        assert!(!resolve(3, true, &settings(r#"{"pixels": true}"#)).mirrored);
+        assert!(!resolve(3, true, &settings(r#"{"mirrored": false}"#)).mirrored);
+        assert!(resolve(1, true, &settings(r#"{"mirrored": true}"#)).mirrored);
+        let steps = settings(r#"{"learning_rate": 0}"#);
+        let image = ImageShape::grey(9, 9);
+        let profile =
+            ImageProfile { rows: 9, all_rows: 9, image, is_binary: false, has_values: false, mirrors: false };
+        assert!(steps.resolve(None, &profile, 1).is_err_and(|error| error.is_setting()));
     }
 }
