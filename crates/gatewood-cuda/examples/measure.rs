@@ -1,12 +1,18 @@
-//! Measures learning on one core, on all cores and on a GPU: `measure ROWS COLUMNS CLASSES ROUNDS [cpu1|cpu|cuda]…`
+//! Measures learning and predicting on one core, on all cores and on a GPU: `measure ROWS COLUMNS CLASSES ROUNDS [cpu1|cpu|cuda]…`
 //!
-//! Rows are made: normal columns cut into eleven bits each, and a class that hangs on some of them in a smooth way. Each
-//! line says what it took, without making the rows, and a digest of the grove.
+//! Rows are made: normal columns cut into eleven bits each, and a class that hangs on some of them in a smooth way. Lines
+//! say what it took, without making the rows, and digests of the grove, of its margins, and of the paper's tree where there are two
+//! classes.
 
 use std::time::Instant;
 
-use gatewood::bits::BitMatrix;
-use gatewood::learn::{CurvePoint, Examples, GroveSettings, GroveTask, Observer, Progress, fit_grove};
+use gatewood::bits::{BitMatrix, BitView};
+use gatewood::circuit::Grove;
+use gatewood::learn::device::Device;
+use gatewood::learn::{
+    CurvePoint, Examples, GroveSettings, GroveTask, Observer, Progress, Silent, TreeSettings, fit_grove,
+    fit_tree, fit_tree_on,
+};
 use gatewood::random::{Purpose, Stream};
 use gatewood_cuda::DeviceChoice;
 
@@ -107,14 +113,57 @@ fn main() {
         let took = begun.elapsed().as_secs_f64();
         let ends = observer.0.into_inner().expect("no thread has failed");
         let last = ends.last().zip(ends.first()).map_or(0.0, |(last, first)| (*last - *first).as_secs_f64());
-        let digest = format!("{:?}", fit.grove).bytes().fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let digest = digest(format!("{:?}", fit.grove).bytes());
         println!(
             "{place}: opened in {opened:.2} s, learned in {took:.2} s, {:.2} ms a round; arities {:?}, {} rounds, digest {digest:016x}",
             1e3 * last / (ends.len().max(2) - 1) as f64,
             fit.plan.arities,
             fit.rounds,
         );
+        predict(place, &fit.grove, bits.view(), device.as_deref(), threads);
+        if classes == 2 {
+            grow(place, bits.view(), &labels, device.as_deref(), threads);
+        }
     }
+}
+
+/// FNV-1a.
+fn digest(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Runs a grove over all rows, twice: copies are part of it.
+fn predict(place: &str, grove: &Grove, bits: BitView<'_>, device: Option<&dyn Device>, threads: usize) {
+    let begun = Instant::now();
+    let there = device.map(|device| device.grove(grove).expect("the grove is loaded"));
+    let loaded = begun.elapsed().as_secs_f64();
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let margins: Vec<Vec<i32>> = match &there {
+            Some(there) => there.run(bits).expect("rows are run"),
+            None => {
+                let margins = grove.run(bits, threads).expect("rows are run");
+                (0..grove.margins()).map(|margin| margins.column(margin).to_vec()).collect()
+            }
+        };
+        let took = begun.elapsed().as_secs_f64();
+        println!(
+            "{place}: grove loaded in {loaded:.2} s, ran in {took:.3} s, {:.1} million rows a second; digest {:016x}",
+            bits.rows() as f64 / took / 1e6,
+            digest(margins.iter().flatten().flat_map(|margin| margin.to_le_bytes())),
+        );
+    }
+}
+
+/// Learns the paper's default tree.
+fn grow(place: &str, bits: BitView<'_>, labels: &[u32], device: Option<&dyn Device>, threads: usize) {
+    let settings = TreeSettings { threads, seed: 1, ..TreeSettings::default() };
+    let begun = Instant::now();
+    let tree = match device {
+        Some(device) => fit_tree_on(device, bits, labels, &settings, &Silent),
+        None => fit_tree(bits, labels, &settings, &Silent),
+    };
+    let tree = tree.expect("a tree is learned");
+    let took = begun.elapsed().as_secs_f64();
+    println!("{place}: the paper's tree in {took:.2} s, digest {:016x}", digest(format!("{tree:?}").bytes()));
 }

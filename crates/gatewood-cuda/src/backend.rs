@@ -30,7 +30,7 @@ pub(crate) trait Backend: Debug + Send + Sync {
     /// Gives memory back that no work is left to be done on.
     fn release(&self, address: u64, bytes: usize);
 
-    /// Memory of this process, zeroed or not, that is copied from and to while other work goes on.
+    /// Memory of this process, of any content that was written, that is copied from and to while other work goes on.
     fn allocate_here(&self, bytes: usize) -> Result<u64>;
 
     /// Gives memory of this process back that nothing is copied from or to any more.
@@ -182,15 +182,15 @@ pub(crate) struct Staging<T: Plain> {
 }
 
 impl<T: Plain> Staging<T> {
+    /// Of any content.
     pub(crate) fn new(backend: &Arc<dyn Backend>, length: usize) -> Result<Self> {
         let address = backend.allocate_here((length * size_of::<T>()).max(8))?;
-        let mut staging = Self { backend: backend.clone(), address, length, kind: PhantomData };
-        bytes_of_mut(staging.list()).fill(0);
-        Ok(staging)
+        Ok(Self { backend: backend.clone(), address, length, kind: PhantomData })
     }
 
     pub(crate) fn list(&mut self) -> &mut [T] {
-        // SAFETY: there is room for so many at the address, aligned for any number, and any bytes are values.
+        // SAFETY: there is room for so many at the address, aligned for any number. All bytes were written, by the system at
+        // the latest, and any bytes are values.
         unsafe { std::slice::from_raw_parts_mut(self.address as *mut T, self.length) }
     }
 }

@@ -10,8 +10,8 @@ use gatewood::{Error, Result};
 use crate::backend::{Backend, Buffer, Staging};
 use crate::gates::{GateList, Gates, Sheet};
 
-/// Bytes that are copied at a time.
-const PIECE_BYTES: usize = 64 << 20;
+/// Bytes that are copied at a time: enough to be copied at full speed, and few, since memory to copy from takes long to get.
+const PIECE_BYTES: usize = 16 << 20;
 
 /// Pieces in the works: while one is read, the next is filled.
 const LANES: usize = 2;
@@ -173,7 +173,9 @@ impl<'a> Columns<'a> {
             (inputs * words.len(), (inputs + columns.len()) * words.len())
         });
         let most = sizes.fold((0, 0), |most, size| (most.0.max(size.0), most.1.max(size.1)));
-        let mut lanes = Lanes::new(backend, most.0, most.1)?;
+        // Of one size where that is enough: memory of a size that was used before is had at once.
+        let usual = self.piece / 8;
+        let mut lanes = Lanes::new(backend, most.0.max(usual), most.1.max(usual))?;
         for (columns, words) in pieces {
             let some = &wanted[columns.clone()];
             let inputs: Vec<u32> = self.inputs_of(some).into_iter().collect();

@@ -11,7 +11,7 @@ use crate::gates::{GateList, Sheet};
 use crate::rows::{parameters, table_words};
 
 /// Bytes that are copied at a time.
-const PIECE_BYTES: usize = 64 << 20;
+const PIECE_BYTES: usize = 16 << 20;
 
 /// Blocks in the first direction at a time.
 const MOST_BLOCKS: usize = 1 << 20;
