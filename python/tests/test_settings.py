@@ -38,6 +38,7 @@ GROVE: dict[str, Any] = {
     "reg_lambda": 3.5,
     "vote_bits": 5,
     "refits": 1,
+    "shared_gates": 3,
     "early_stopping_rounds": 2,
     "shared_trees": True,
     "class_weight": "balanced",
@@ -109,6 +110,8 @@ def test_a_setting_gives_the_same_file(kind, part, name, table, tmp_path):
     encode: dict[str, Any] = {"image": SHAPE} if name in OF_IMAGES else {}
     if name == "height":
         chosen["depth"] = 3
+    if name == "shared_gates":
+        chosen["refits"] = 2
     (encode if part == "encode" else chosen)[name] = value
     table.to_csv(tmp_path / "rows.csv", index=False)
     options = [word for setting in {**chosen, **encode}.items() for word in written(*setting)]

@@ -26,6 +26,10 @@ pub enum Purpose {
     Honest = 8,
     /// Patterns of images.
     Patterns = 9,
+    /// Gates that are fitted anew.
+    Refit = 10,
+    /// Copies of images.
+    Augment = 11,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

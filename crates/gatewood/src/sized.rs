@@ -62,8 +62,28 @@ impl Budget {
     }
 }
 
-/// Gates of one tree a class, and bits of their votes: few LUTs each.
-const SHAPES: [(usize, u32); 4] = [(6, 1), (6, 2), (4, 3), (4, 5)];
+/// A shape of trees to compare: one gate each.
+#[derive(Clone, Copy)]
+struct Shape {
+    arity: usize,
+    /// Bits of a vote: few LUTs each.
+    vote_bits: u32,
+    /// Whether gates are fitted anew, with gates that trees share.
+    refits: bool,
+}
+
+const SHAPES: [Shape; 5] = [
+    Shape { arity: 6, vote_bits: 1, refits: true },
+    Shape { arity: 6, vote_bits: 1, refits: false },
+    Shape { arity: 6, vote_bits: 2, refits: false },
+    Shape { arity: 4, vote_bits: 3, refits: false },
+    Shape { arity: 4, vote_bits: 5, refits: false },
+];
+
+/// Passes in which gates are fitted anew, and gates that trees then share for each tree: on ten digits, 220 shared gates for
+/// 200 trees have 2.3 % of held-out rows wrong after 12 passes, and none 3.5 %.
+const REFITS: usize = 12;
+const SHARED_A_TREE: f64 = 1.15;
 
 /// Part of the rows that choose among shapes.
 const HELD_OUT: f64 = 0.2;
@@ -119,18 +139,28 @@ pub fn train_sized(
 
 /// The shapes to compare: what is set stays, the rest is varied.
 fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
+    let open = settings.arity.is_none() && settings.root_arity.is_none() && settings.depth.is_none();
+    // Gates are fitted anew where nothing stands against it.
+    let can_refit = (open, settings.vote_bits.unwrap_or(1)) == (true, 1)
+        && settings.refits.is_none()
+        && settings.spans.unwrap_or(0) + settings.patterns.unwrap_or(0) == 0
+        && settings.shared_trees != Some(true);
     let mut shapes: Vec<GroveSettings> = Vec::new();
-    for (arity, bits) in SHAPES {
-        let open = settings.arity.is_none() && settings.root_arity.is_none() && settings.depth.is_none();
+    for Shape { arity, vote_bits, refits } in SHAPES {
+        if refits && !can_refit {
+            continue;
+        }
         let mut shape = settings.clone();
         (shape.max_luts, shape.max_ands) = (None, None);
         if open {
             (shape.arity, shape.depth) = (Some(arity), Some(1));
         }
-        shape.vote_bits = shape.vote_bits.or(Some(bits));
+        shape.vote_bits = shape.vote_bits.or(Some(vote_bits));
         shape.patterns = shape.patterns.or(Some(0));
         shape.trees_per_round = shape.trees_per_round.or(Some(1));
-        if are_images {
+        if refits {
+            shape.refits = Some(REFITS);
+        } else if are_images {
             // Spans cost a LUT each, and less where trees share them.
             shape.feature_reuse = shape.feature_reuse.or(Some(0.97));
         }
@@ -151,13 +181,18 @@ fn within(
     let (given, rate) = (shape.rounds.is_some(), shape.learning_rate);
     let margins = if classes == 2 { 1 } else { classes };
     let bits = shape.vote_bits.unwrap_or(8);
-    let a_round = budget.a_vote_bit() * bits as usize * margins;
+    let refits = shape.refits.is_some_and(|refits| refits > 0);
+    let shared = shape.shared_gates;
+    let a_round = budget.a_vote_bit() * bits as usize * margins * if refits { 3 } else { 2 } / 2;
     let mut rounds = shape.rounds.unwrap_or((budget.most() / a_round).clamp(1, MOST_ROUNDS));
     let mut best: Option<(GroveSettings, Trained)> = None;
     let mut largest = 0;
     for _ in 0..CORRECTIONS {
         shape.rounds = Some(rounds);
-        shape.learning_rate = rate.or(Some(usual_rate(bits, rounds)));
+        shape.learning_rate = rate.or(Some(usual_rate(bits, rounds, refits)));
+        if refits {
+            shape.shared_gates = shared.or(Some(((rounds * margins) as f64 * SHARED_A_TREE) as usize));
+        }
         let trained = fit(&shape)?;
         let size = budget.size(&trained.model)?;
         if size <= budget.most() && size >= largest {
@@ -175,9 +210,10 @@ fn within(
 }
 
 /// The rate that suits so many rounds: with votes of one bit every vote counts the same, so that more of them want to be smaller.
-fn usual_rate(bits: u32, rounds: usize) -> f64 {
+fn usual_rate(bits: u32, rounds: usize, refits: bool) -> f64 {
     let rounds = rounds.max(1) as f64;
     match bits {
+        1 if refits => (1.3 * libm::pow(rounds, -0.67)).min(0.5),
         1 => libm::pow(rounds, -0.55).min(0.5),
         _ => (8.0 / rounds).clamp(0.05, 0.5),
     }

@@ -62,7 +62,10 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     vote_bits : int
         Bits of a vote, its sign included: 1 to 16.
     refits : int
-        Passes in which the trees of each round are climbed anew with all others in place: for circuits of few gates.
+        Passes in which every gate is fitted anew with all others in place: for circuits of few LUTs. Trees are then one gate of
+        up to six inputs, and votes are of one bit.
+    shared_gates : int
+        Gates that trees share, where gates are fitted anew.
     early_stopping_rounds : int
         Rounds without improvement on the rows of ``eval_set``, or on a tenth of the rows where there is none, after which
         learning stops.
@@ -77,7 +80,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     patterns : int
         Patterns that are learned from images for trees to read; 0 for none. Left open, as suits images of 200 rows or more.
     augment : list of str
-        What is done to training images to have more of them: ``"shift"``, ``"mirror"``, ``"turn"``; an empty list for nothing.
+        What is done to training images to have more of them: ``"shift"``, ``"mirror"``, ``"turn"``, ``"warp"``; an empty list for nothing.
     max_gates : int
         Gates the grove may have at the most.
     max_luts, max_ands : int
@@ -154,6 +157,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         reg_lambda: float | None = None,
         vote_bits: int | None = None,
         refits: int | None = None,
+        shared_gates: int | None = None,
         early_stopping_rounds: int | None = None,
         eval_metric: str | None = None,
         shared_trees: bool | None = None,
@@ -190,6 +194,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.reg_lambda = reg_lambda
         self.vote_bits = vote_bits
         self.refits = refits
+        self.shared_gates = shared_gates
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.shared_trees = shared_trees

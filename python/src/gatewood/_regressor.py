@@ -30,8 +30,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         ``"log"`` to learn the logarithm of the number, ``"plain"`` otherwise.
     n_estimators, learning_rate, early_stopping_rounds, max_gates, time_limit
         As for ``GatewoodClassifier``, and so are ``arity``, ``root_arity``, ``depth``, ``climb``, ``cv_folds``,
-        ``validation_fraction``, ``trees_per_round``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``, ``reg_lambda``,
-        ``vote_bits`` and ``refits``.
+        ``validation_fraction``, ``trees_per_round``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``, ``reg_lambda``
+        and ``vote_bits``.
     encode : dict
         How columns become bits, as for ``GatewoodClassifier``.
     random_state : int, RandomState or None
@@ -92,7 +92,6 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         feature_reuse: float | None = None,
         reg_lambda: float | None = None,
         vote_bits: int | None = None,
-        refits: int | None = None,
         early_stopping_rounds: int | None = None,
         max_gates: int | None = None,
         time_limit: float | None = None,
@@ -120,7 +119,6 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         self.feature_reuse = feature_reuse
         self.reg_lambda = reg_lambda
         self.vote_bits = vote_bits
-        self.refits = refits
         self.early_stopping_rounds = early_stopping_rounds
         self.max_gates = max_gates
         self.time_limit = time_limit

@@ -132,9 +132,13 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "B")]
     vote_bits: Option<u32>,
 
-    /// Grove: passes in which each round is learned anew with all others in place, for circuits of few gates
+    /// Grove: passes in which every gate is fitted anew with all others in place, for circuits of few LUTs
     #[arg(long, value_name = "PASSES")]
     refits: Option<usize>,
+
+    /// Grove: gates that trees share, where gates are fitted anew
+    #[arg(long, value_name = "GATES")]
+    shared_gates: Option<usize>,
 
     /// Grove: stop after this many rounds that did not help on a tenth of the training rows, put aside for that
     #[arg(long, alias = "patience", value_name = "P")]
@@ -152,9 +156,9 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "N")]
     patterns: Option<usize>,
 
-    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror) or turned by nine degrees (turn), too; or
-    /// from none but themselves (none) [default: as the named set says]
-    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn"])]
+    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), turned by nine degrees (turn) or warped at
+    /// random (warp), too; or from none but themselves (none) [default: as the named set says]
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn", "warp"])]
     augment: Vec<String>,
 
     /// Grove: what patterns look like, as JSON: {"literals": [4, 8], "radius": [3, 6]}
@@ -270,6 +274,7 @@ impl LearnArgs {
             ("reg_lambda", self.reg_lambda.map(Value::from)),
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("refits", self.refits.map(Value::from)),
+            ("shared_gates", self.shared_gates.map(Value::from)),
             ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
             ("eval_metric", self.eval_metric.clone().map(Value::from)),
             ("spans", self.spans.map(Value::from)),

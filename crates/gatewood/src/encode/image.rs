@@ -32,6 +32,8 @@ pub enum Augment {
     Mirror,
     /// Each image turned by nine degrees to either side; not sequences.
     Turn,
+    /// Five copies of each image, each turned, stretched, slanted and moved a little by random amounts; not sequences.
+    Warp,
 }
 
 impl ImageShape {

@@ -3,6 +3,7 @@
 use super::{LabelledRows, Rows};
 use crate::bits::BitMatrix;
 use crate::encode::{Augment, ImageShape, Labels, Table};
+use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
 /// Rows from which each image has one copy of each way, of its kinds in turn: there is enough to learn from.
@@ -24,6 +25,38 @@ const WHOLE: u32 = 1 << 16;
 /// The sine and cosine of the angle that images are turned by, nine degrees, in parts of [`WHOLE`].
 const SINE: i64 = 10_252;
 const COSINE: i64 = 64_729;
+
+/// Warped copies of an image, and how many ways of warping the images of a copy take in turn.
+const WARPED: usize = 5;
+const WARPS: usize = 61;
+
+/// Where the pixels of a copy come from: the place of each from the middle, times a matrix, and moved, in parts of [`WHOLE`].
+struct Affine {
+    across: [i64; 2],
+    down: [i64; 2],
+    moved: [i64; 2],
+}
+
+impl Affine {
+    fn turn(sine: i64) -> Self {
+        Self { across: [COSINE, -sine], down: [sine, COSINE], moved: [0; 2] }
+    }
+
+    /// Turned by up to eleven degrees, each way stretched by up to a tenth, slanted by up to a fifth, moved by up to a pixel.
+    fn warp(stream: &mut Stream) -> Self {
+        let whole = f64::from(WHOLE);
+        let mut within = |most: f64| (2.0 * stream.unit() - 1.0) * most;
+        let (angle, slant) = (within(0.2), within(0.2));
+        let [wide, high] = [1.0 + within(0.1), 1.0 + within(0.1)];
+        let (sine, cosine) = (libm::sin(angle), libm::cos(angle));
+        let fixed = |part: f64| libm::rint(part * whole) as i64;
+        Self {
+            across: [fixed(cosine * wide), fixed(slant - sine)],
+            down: [fixed(sine), fixed(cosine * high)],
+            moved: [fixed(within(1.0)), fixed(within(1.0))],
+        }
+    }
+}
 
 impl Recipe {
     /// A pixel of the copy of some pixels.
@@ -69,13 +102,15 @@ impl Augmented {
             ));
         };
         let recipes = recipes(image, ways);
-        if recipes.is_empty() {
+        let warps = if ways.contains(&Augment::Warp) { warps(image) } else { Vec::new() };
+        if recipes.is_empty() && warps.is_empty() {
             return Ok(None);
         }
-        let recipes: Vec<Vec<Recipe>> = match train.rows.len() < MANY_ROWS {
+        let mut recipes: Vec<Vec<Recipe>> = match train.rows.len() < MANY_ROWS {
             true => recipes.into_iter().flatten().map(|recipe| vec![recipe]).collect(),
             false => recipes,
         };
+        recipes.extend(warps);
         let copies = recipes.len();
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
@@ -142,48 +177,60 @@ fn names(made: Table, table: crate::encode::TableView<'_>) -> Result<Table> {
     made.with_names((0..table.columns()).map(|column| table.name(column).into_owned()).collect())
 }
 
+/// What a copy of an image is made of, given that for the pixel in each column and line.
+fn recipe(image: ImageShape, from: impl Fn(usize, usize) -> Vec<((usize, usize), u32)>) -> Recipe {
+    let pixel = |column: usize| {
+        let (line, x) = (column / image.width, column % image.width);
+        let place = |(x, y): (usize, usize)| (line / image.height * image.height + y) * image.width + x;
+        let parts = from(x, line % image.height).into_iter();
+        parts.map(|(from, part)| (place(from), part)).collect()
+    };
+    Recipe((0..image.columns()).map(pixel).collect())
+}
+
 /// What the copies of an image are made of, those of each way together.
 fn recipes(image: ImageShape, ways: &[Augment]) -> Vec<Vec<Recipe>> {
-    let copy = |from: &dyn Fn(usize, usize) -> Vec<((usize, usize), u32)>| -> Recipe {
-        let pixel = |column: usize| {
-            let (line, x) = (column / image.width, column % image.width);
-            let place = |(x, y): (usize, usize)| (line / image.height * image.height + y) * image.width + x;
-            let parts = from(x, line % image.height).into_iter();
-            parts.map(|(from, part)| (place(from), part)).collect()
-        };
-        Recipe((0..image.columns()).map(pixel).collect())
-    };
     let whole = |x: usize, y: usize| vec![((x, y), WHOLE)];
     let mut copies = Vec::new();
     if ways.contains(&Augment::Shift) {
         let mut moved = vec![
-            copy(&|x, y| whole(x.saturating_sub(1), y)),
-            copy(&|x, y| whole((x + 1).min(image.width - 1), y)),
+            recipe(image, |x, y| whole(x.saturating_sub(1), y)),
+            recipe(image, |x, y| whole((x + 1).min(image.width - 1), y)),
         ];
         if image.height > 1 {
-            moved.push(copy(&|x, y| whole(x, y.saturating_sub(1))));
-            moved.push(copy(&|x, y| whole(x, (y + 1).min(image.height - 1))));
+            moved.push(recipe(image, |x, y| whole(x, y.saturating_sub(1))));
+            moved.push(recipe(image, |x, y| whole(x, (y + 1).min(image.height - 1))));
         }
         copies.push(moved);
     }
     if ways.contains(&Augment::Mirror) {
-        copies.push(vec![copy(&|x, y| whole(image.width - 1 - x, y))]);
+        copies.push(vec![recipe(image, |x, y| whole(image.width - 1 - x, y))]);
     }
     if ways.contains(&Augment::Turn) && image.height > 1 {
-        let turned = |sine| copy(&|x, y| turned(image, x, y, sine));
+        let turned = |sine| recipe(image, |x, y| mapped(image, x, y, &Affine::turn(sine)));
         copies.push(vec![turned(SINE), turned(-SINE)]);
     }
     copies
 }
 
-/// The four pixels around the place that a pixel of a turned image comes from, and how much of each it is.
-fn turned(image: ImageShape, x: usize, y: usize, sine: i64) -> Vec<((usize, usize), u32)> {
+/// What warped copies are made of, each in several ways that images take in turn.
+fn warps(image: ImageShape) -> Vec<Vec<Recipe>> {
+    let warp = |position: usize| {
+        let affine = Affine::warp(&mut Stream::new(0, Purpose::Augment, position as u64));
+        recipe(image, |x, y| mapped(image, x, y, &affine))
+    };
+    let copies = if image.height > 1 { WARPED } else { 0 };
+    (0..copies).map(|copy| (copy * WARPS..(copy + 1) * WARPS).map(warp).collect()).collect()
+}
+
+/// The four pixels around the place that a pixel of a copy comes from, and how much of each it is.
+fn mapped(image: ImageShape, x: usize, y: usize, affine: &Affine) -> Vec<((usize, usize), u32)> {
     let whole = i64::from(WHOLE);
     // Twice the distance from the middle, which may be between two pixels.
     let (wide, high) = (image.width as i64 - 1, image.height as i64 - 1);
     let (across, down) = (2 * x as i64 - wide, 2 * y as i64 - high);
-    let left = (across * COSINE - down * sine + wide * whole) / 2;
-    let top = (across * sine + down * COSINE + high * whole) / 2;
+    let left = (across * affine.across[0] + down * affine.across[1] + wide * whole) / 2 + affine.moved[0];
+    let top = (across * affine.down[0] + down * affine.down[1] + high * whole) / 2 + affine.moved[1];
     // The place is between two pixels, and so near the first in 256ths.
     let near = |at: i64, step: i64, most: i64| {
         let part = (at.rem_euclid(whole) >> 8) as u32;
@@ -261,6 +308,21 @@ mod tests {
         let made = Augmented::new(&rows, Some(image), &[Augment::Turn]).unwrap().unwrap();
         let Rows::Bits(all) = made.rows().rows else { panic!("bits were given") };
         assert!(all.get(1, 6) && all.get(1, 7 * 15 + 7) && all.get(1, 14 * 15 + 8) && !all.get(1, 7));
+        // Warped copies are of the same size and shade, and not the same.
+        let made = Augmented::new(
+            &LabelledRows { rows: Rows::Raw(table.view()), ..rows },
+            Some(image),
+            &[Augment::Warp],
+        );
+        let made = made.unwrap().unwrap();
+        let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
+        let copies: Vec<&[u8]> = all.pixels().unwrap().chunks_exact(225).collect();
+        assert_eq!(copies.len(), 1 + WARPED);
+        for copy in &copies[1..] {
+            let sum: u32 = copy.iter().map(|&pixel| u32::from(pixel)).sum();
+            assert!((3000..=4700).contains(&sum) && copy != &copies[0], "{sum}");
+            assert!((6..=8).any(|x| copy[7 * 15 + x] > 80));
+        }
         // There is nothing to turn in a sequence.
         assert!(Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn]).unwrap().is_none());
     }

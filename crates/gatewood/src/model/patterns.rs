@@ -121,7 +121,8 @@ pub(super) fn wanted(
             Err(Error::data("the model to go on from has patterns, and the rows are not known to be images"))
         }
         (Some(image), None) if start.is_none() => {
-            let is_small = settings.spans == Some(0) || settings.max_gates.is_some();
+            let is_refitted = settings.refits.is_some_and(|refits| refits > 0);
+            let is_small = settings.spans == Some(0) || settings.max_gates.is_some() || is_refitted;
             let suits = !is_small && train.rows.len() >= FEWEST_ROWS;
             Ok(Some(image)
                 .filter(|image| suits && is_image(train.rows, image) && has_shapes(train.rows, image)))

@@ -367,6 +367,7 @@ pub(super) fn spans(
             Err(Error::setting("spans are lines of images, and the rows are not known to be any"))
         }
         (_, Some(0)) => Ok(Vec::new()),
+        (Some(_), None) if settings.refits.is_some_and(|refits| refits > 0) => Ok(Vec::new()),
         (Some(_), None) if settings.max_gates.is_some_and(|most| most < FEW_GATES) => Ok(Vec::new()),
         (Some(image), pixels) => {
             let most = (MOST_BITS / rows.max(1)).clamp(FEWEST_SPANS, MOST_SPANS);

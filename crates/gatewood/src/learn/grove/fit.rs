@@ -14,7 +14,6 @@ use super::gates::Gates;
 use super::leaf_step::LeafStep;
 use super::pairs;
 use super::prune::prune;
-use super::refit::refit;
 use super::round::{Grower, Growing};
 use super::settings::GrovePlan;
 use super::time_limit::{Clock, Timed, plan_within, slower_plan};
@@ -361,17 +360,6 @@ fn finish<E: Engine>(
     }
     let Growth { mut trees, curve, ends, .. } = growth;
     let grower = setup.grower(plan);
-    if grower.plan.refits > 0 {
-        let rows = setup.state_of(setup.engine, &trees, &grower, None)?;
-        let mut growing = Growing::new(rows, setup.order.columns().len(), &trees);
-        let position = setup.first_round(&grower.plan) + grower.plan.rounds;
-        let tracker = Tracker::new(observer, 1);
-        // A shared feature that no tree reads yet would be one more gate.
-        let has_features = setup.order.columns().len() > setup.inputs;
-        let feature_reuse = if has_features { 1.0 } else { grower.plan.feature_reuse };
-        let again = setup.grower(GrovePlan { feature_reuse, ..grower.plan.clone() });
-        refit(&again, &mut growing, &mut trees, &ends, setup.trees.len(), position, &tracker)?;
-    }
     if let Some(most) = most {
         let mut state = setup.state_of(setup.engine, &trees, &grower, None)?;
         prune(&grower, &mut state, &mut trees, most)?;

@@ -65,6 +65,9 @@ pub(crate) fn fit_grove_in_parts(
 ) -> Result<GroveFit> {
     let clock = Clock::new(settings.time_limit);
     let plan = plan_of(settings, &task.profile, task.validation.is_some())?;
+    if plan.refits > 0 {
+        return Err(Error::setting("refits need all rows in one process"));
+    }
     by_engines(make, task, settings, |order, train, held| {
         let fit = Fit {
             make,

@@ -79,10 +79,14 @@ pub struct GroveSettings {
     pub reg_lambda: Option<f64>,
     /// Bits of a vote, its sign included: 1 to 16. With one bit, a vote is one or minus one.
     pub vote_bits: Option<u32>,
-    /// Passes in which the trees of each round are climbed anew with all others in place, and kept where the loss of the training
-    /// rows falls; where there are spans, only of columns that trees read. None; each takes about as long as learning, and is for groves of few trees.
+    /// Passes in which every gate is fitted anew with all others in place: for circuits of few LUTs. Trees are then one gate of up to
+    /// six inputs, votes are of one bit, and there are no spans or patterns. None, where it is left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refits: Option<usize>,
+    /// Gates that trees share where gates are fitted anew: each reads columns, and gates that vote read it. None, where it is
+    /// left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_gates: Option<usize>,
     /// Rounds without improvement on the validation rows after which learning stops.
     #[serde(alias = "patience")]
     pub early_stopping_rounds: Option<usize>,
@@ -180,9 +184,12 @@ pub struct GrovePlan {
     pub reg_lambda: f64,
     /// Bits of a vote.
     pub vote_bits: u32,
-    /// Passes in which each round is learned anew with all others in place.
+    /// Passes in which every gate is fitted anew with all others in place.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub refits: usize,
+    /// Gates that trees share where gates are fitted anew.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shared_gates: usize,
     /// Rounds without improvement after which learning stops.
     pub early_stopping_rounds: Option<usize>,
     /// What validation rows choose the rounds by.
@@ -223,10 +230,30 @@ impl GroveSettings {
     /// Plans of other shapes that data of this kind may want, where the shape and the rounds are left open.
     pub(super) fn other_shapes(&self, data: &Profile) -> Result<Vec<GrovePlan>> {
         let open = self.arity.is_none() && self.root_arity.is_none() && self.depth.is_none();
-        if !open || self.rounds.is_some() || self.time_limit.is_some() {
+        if !open || self.rounds.is_some() || self.time_limit.is_some() || self.refits.is_some() {
             return Ok(Vec::new());
         }
         case_of(data).others.iter().map(|other| self.resolve_with(data, other)).collect()
+    }
+
+    /// Passes in which gates are fitted anew, and gates that trees share there.
+    fn refits_and_shared_gates(&self, data: &Profile) -> Result<(usize, usize)> {
+        let (refits, shared) = (self.refits.unwrap_or(0), self.shared_gates.unwrap_or(0));
+        let others = (self.shared_trees == Some(true), self.spans.unwrap_or(0), self.patterns.unwrap_or(0));
+        match () {
+            () if refits > 1000 => Err(Error::setting(format!("refits {refits} is not between 0 and 1000"))),
+            () if shared > 100_000 => {
+                Err(Error::setting(format!("shared_gates {shared} is not between 0 and 100000")))
+            }
+            () if shared > 0 && refits == 0 => Err(Error::setting("shared_gates need refits")),
+            () if refits > 0 && data.classes == 0 => {
+                Err(Error::setting("refits are for classes, and the target is a value"))
+            }
+            () if refits > 0 && (others != (false, 0, 0) || self.max_gates.is_some()) => {
+                Err(Error::setting("refits do not go with shared trees, spans, patterns or max_gates"))
+            }
+            () => Ok((refits, shared)),
+        }
     }
 
     fn resolve_with(&self, data: &Profile, defaults: &Defaults) -> Result<GrovePlan> {
@@ -251,7 +278,9 @@ impl GroveSettings {
         let given = self.arity.is_some() || self.root_arity.is_some() || self.depth.is_some();
         let few_gates =
             two && data.kind == DataKind::Image && self.max_gates.is_some_and(|most| most < FEW_GATES);
-        let [bottom, root] = defaults.arities;
+        let (refits, shared_gates) = self.refits_and_shared_gates(data)?;
+        // Gates that are fitted anew have tables of one word.
+        let [bottom, root] = if refits > 0 { [0, MOST_REFITTED_INPUTS] } else { defaults.arities };
         let depth = self.depth.unwrap_or(if bottom == 0 && self.root_arity.is_none() { 1 } else { 2 });
         let arity = self.arity.unwrap_or(match bottom {
             _ if few_gates => 6,
@@ -308,8 +337,17 @@ impl GroveSettings {
         if self.spans.is_some_and(|pixels| pixels == 1 || pixels > MAX_ARITY) {
             return Err(Error::setting(format!("spans are of 2 to {MAX_ARITY} pixels, or 0 for none")));
         }
-        let vote_bits = self.vote_bits.unwrap_or(if is_value { VALUE_VOTE_BITS } else { 8 });
+        let vote_bits = self.vote_bits.unwrap_or(match is_value {
+            true => VALUE_VOTE_BITS,
+            false if refits > 0 => 1,
+            false => 8,
+        });
         between("vote_bits", vote_bits as usize, 1, 16)?;
+        if refits > 0 && (vote_bits > 1 || depth > 1 || root_arity > MOST_REFITTED_INPUTS) {
+            return Err(Error::setting(format!(
+                "refits are for trees of one gate of up to {MOST_REFITTED_INPUTS} inputs with votes of one bit"
+            )));
+        }
         let chosen = self.rounds.is_none();
         let cv_folds = match self.cv_folds {
             _ if !chosen => 0,
@@ -377,7 +415,8 @@ impl GroveSettings {
             pairs: two && data.is_all_bits(),
             reg_lambda: within("reg_lambda", self.reg_lambda.unwrap_or(defaults.reg_lambda), 0.0, 1e6)?,
             vote_bits,
-            refits: between("refits", self.refits.unwrap_or(0), 0, 1000)?,
+            refits,
+            shared_gates,
             early_stopping_rounds: self.early_stopping_rounds,
             eval_metric: self.eval_metric.unwrap_or_default(),
             shared_trees,
@@ -390,6 +429,9 @@ impl GroveSettings {
         })
     }
 }
+
+/// Most inputs of gates that are fitted anew.
+const MOST_REFITTED_INPUTS: usize = 6;
 
 /// Bits of a vote where values are learned: rounding must not be seen in the error.
 const VALUE_VOTE_BITS: u32 = 12;

@@ -3,6 +3,7 @@
 use super::choose_rounds::better_by_folds;
 use super::features::candidates;
 use super::fit::{GroveFit, Place, Setup, learn_grove};
+use super::refit::{Judges, refit};
 use super::round::words_seen;
 use super::settings::{GrovePlan, GroveSettings};
 use super::time_limit::Clock;
@@ -137,6 +138,9 @@ pub fn fit_grove_for(
     let objective = make(1.0);
     check(task, &*objective)?;
     let plan = plan_of(settings, &task.profile, validation.is_some())?;
+    if plan.refits > 0 && (start.is_some() || !task.spans.is_empty()) {
+        return Err(Error::setting("refits are for groves that are learned anew, without spans"));
+    }
     // More threads than there are trees of all folds, or chunks of rows, would only look on.
     let margins = objective.margins();
     let side_by_side = (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
@@ -169,12 +173,32 @@ pub fn fit_grove_for(
             // Each fold has margins of its own.
             let margins = margins * (fit.plan.cv_folds + 1);
             let engine = train.on_device(device, &spans, weights, margins, *kernels)?.ordered(&order);
-            return fit.run(&engine, held.as_ref());
+            return refitted(fit.run(&engine, held.as_ref())?, task, settings, clock, observer);
         }
         let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));
         let engine = train.engine(&spans, weights, *kernels).packed(&order, words_seen(&fit.plan))?;
-        fit.run(&engine, held.as_ref())
+        refitted(fit.run(&engine, held.as_ref())?, task, settings, clock, observer)
     })
+}
+
+/// A fit whose gates are fitted anew, if its plan says so.
+fn refitted(
+    mut fit: GroveFit,
+    task: &GroveTask<'_>,
+    settings: &GroveSettings,
+    clock: Clock,
+    observer: &dyn Observer,
+) -> Result<GroveFit> {
+    if fit.plan.refits > 0 {
+        let Examples { bits, targets, weights } = task.train;
+        let weights = row_weights(targets, weights, &settings.class_weights)?;
+        let train = Judges { bits, targets, weights: &weights };
+        let held =
+            task.validation.map(|held| Judges { bits: held.bits, targets: held.targets, weights: &[] });
+        let tracker = Tracker::new(observer, fit.plan.refits as u64);
+        fit.grove = refit(&fit.grove, train, held, &fit.plan, task.kernels, clock, &tracker)?;
+    }
+    Ok(fit)
 }
 
 /// Rows up to which whole folds choose the shape.
