@@ -98,9 +98,15 @@ impl<'a> Margins<'a> {
 
     /// What the loss of each row grows by when a shared gate says yes instead of no, given its readers.
     pub(super) fn shared_gains(&self, readers: &[Reader], gains: &mut [i32]) {
+        let mut voted: Vec<usize> = readers.iter().map(|reader| reader.margin).collect();
+        voted.sort_unstable();
+        voted.dedup();
+        // Where the votes of each reader are among those of the margins that any votes on.
+        let places: Vec<usize> =
+            readers.iter().map(|reader| voted.partition_point(|&m| m < reader.margin)).collect();
         gains.par_chunks_mut(CHUNK_ROWS).enumerate().for_each(|(chunk, gains)| {
             let words = chunk * CHUNK_ROWS / WORD_BITS..;
-            let mut votes = vec![[0i32; 2]; self.margins.len()];
+            let mut votes = vec![[0i32; 2]; voted.len()];
             for (word, gains) in words.zip(gains.chunks_mut(WORD_BITS)) {
                 gains.fill(0);
                 let mut left =
@@ -110,24 +116,29 @@ impl<'a> Margins<'a> {
                     left &= left - 1;
                     let row = word * WORD_BITS + bit;
                     votes.fill([0; 2]);
-                    for Reader { margin, now, no, yes } in readers {
+                    for (Reader { now, no, yes, .. }, &place) in readers.iter().zip(&places) {
                         let [now, no, yes] = [now, no, yes].map(|says| (says[word] >> bit & 1) as i32);
-                        votes[*margin][0] += 2 * (no - now);
-                        votes[*margin][1] += 2 * (yes - now);
+                        votes[place][0] += 2 * (no - now);
+                        votes[place][1] += 2 * (yes - now);
                     }
-                    gains[bit] = self.weighed(row, self.loss_between(row, &votes));
+                    gains[bit] = self.weighed(row, self.loss_between(row, &voted, &votes));
                 }
             }
         });
     }
 
-    /// What the loss of a row grows by from the first votes more for each margin to the second.
-    fn loss_between(&self, row: usize, votes: &[[i32; 2]]) -> f32 {
-        let other = if votes.len() == 1 { 1.0 } else { 0.0 };
-        let mut sums = [other; 2];
+    /// What the loss of a row grows by from the first votes more for some margins to the second.
+    fn loss_between(&self, row: usize, voted: &[usize], votes: &[[i32; 2]]) -> f32 {
+        let mut sums = [self.sums[row]; 2];
         let mut own = 0;
-        for (margin, (margins, votes)) in self.margins.iter().zip(votes).enumerate() {
-            sums = [0, 1].map(|case| sums[case] + self.exponential(margins[row] + votes[case]));
+        for (&margin, votes) in voted.iter().zip(votes) {
+            let there = self.margins[margin][row];
+            let now = self.exponential(there);
+            // Never less than that of one class.
+            sums = [0, 1].map(|case| {
+                let then = self.exponential(there + votes[case]);
+                (sums[case] - now + then).max(then)
+            });
             if self.own(margin) == self.targets[row] {
                 own = votes[1] - votes[0];
             }
