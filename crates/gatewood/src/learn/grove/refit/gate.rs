@@ -80,7 +80,7 @@ impl Sample {
         let step = (total / wanted as i64).max(1);
         let shift = (total / MOST_GAIN).checked_ilog2().map_or(0, |bits| bits + 1);
         let mut sample = Self { rows: Vec::with_capacity(2 * wanted), gains: Vec::with_capacity(2 * wanted) };
-        let mut passed = (u128::from(stream.bits()) * step as u128 >> 64) as i64;
+        let mut passed = ((u128::from(stream.bits()) * step as u128) >> 64) as i64;
         for (row, &gain) in gains.iter().enumerate() {
             let size = i64::from(gain.unsigned_abs());
             let drawn = if size >= step {
