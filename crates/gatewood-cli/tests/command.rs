@@ -678,7 +678,7 @@ fn curves_and_pixels_are_drawn() {
     assert!(code == 2 && message.contains("--shape"), "{message}");
 }
 
-/// A device that is unavailable is told before rows are read; so is one that does not go with the model.
+/// A device that is unavailable is told before rows are read.
 #[test]
 fn devices_are_chosen_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -689,8 +689,6 @@ fn devices_are_chosen_by_name() {
     assert!(code == 1 && message.contains("--device cpu"), "{message}");
     let (code, message) = bad(folder, "train mnist35 --model tree --depth 3 --device cuda:999");
     assert!(code == 1 && message.contains("--device cpu"), "{message}");
-    let (code, message) = bad(folder, "train mnist35 --model tree --depth 3 --climb 9 --device cuda:999");
-    assert!(code == 2 && message.contains("--device goes with --model grove"), "{message}");
     let train = "train mnist35 --rounds 3 --seed 1";
     let errors = |text: &str| json(&good(folder, text))["train_error"].clone();
     assert_eq!(errors(&format!("{train} --device auto --json")), errors(&format!("{train} --json")));

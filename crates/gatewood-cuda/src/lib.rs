@@ -29,6 +29,7 @@ mod run;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod tree_climb;
 
 pub use choice::DeviceChoice;
 

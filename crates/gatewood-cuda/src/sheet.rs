@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use gatewood::learn::TrainingView;
-use gatewood::learn::device::DeviceSheet;
+use gatewood::learn::device::{DeviceSheet, DeviceTreeClimb};
 use gatewood::{Error, Result};
 
 use crate::backend::{Backend, Buffer, Staging};
 use crate::gates::{GateList, Sheet};
 use crate::rows::{parameters, table_words};
+use crate::tree_climb;
 
 /// Bytes that are copied at a time.
 const PIECE_BYTES: usize = 16 << 20;
@@ -18,20 +19,21 @@ const MOST_BLOCKS: usize = 1 << 20;
 
 /// Columns on a device.
 pub(crate) struct CudaSheet {
-    backend: Arc<dyn Backend>,
-    columns: Buffer<u64>,
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) columns: Buffer<u64>,
     /// Words of 64 bits of class 0, and of a column.
-    split: usize,
-    stride: usize,
-    rows: [u32; 2],
+    pub(crate) split: usize,
+    pub(crate) stride: usize,
+    pub(crate) rows: [u32; 2],
     room: usize,
 }
 
 impl CudaSheet {
     pub(crate) fn load(backend: Arc<dyn Backend>, view: &TrainingView, room: usize) -> Result<Self> {
         let (inputs, stride, free) = (view.columns(), view.stride(), backend.free_bytes()?);
-        // Some is left for counts and tables.
-        let fit = (free - free / 8) / (8 * stride);
+        // Some is left for counts and tables, and for the logarithms of so many rows.
+        let rows: usize = view.rows().iter().map(|&rows| rows as usize).sum();
+        let fit = (free - free / 8).saturating_sub(8 * rows) / (8 * stride);
         if fit <= inputs {
             return Err(Error::too_large(format!(
                 "{inputs} columns of {} MiB do not fit in the GPU's memory, of which {} MiB are free: use --device cpu",
@@ -56,6 +58,13 @@ impl CudaSheet {
     }
 }
 
+impl CudaSheet {
+    /// Threads of a block that counts: some words of a column for each.
+    pub(crate) fn threads(&self) -> u32 {
+        (2 * self.stride).next_multiple_of(32).clamp(64, self.backend.threads()[1] as usize) as u32
+    }
+}
+
 impl DeviceSheet for CudaSheet {
     fn room(&self) -> usize {
         self.room
@@ -65,7 +74,6 @@ impl DeviceSheet for CudaSheet {
         let (backend, gates) = (&self.backend, inputs.len() / arity);
         let inputs = Buffer::of(backend, inputs)?;
         let counts: Buffer<u32> = Buffer::new(backend, gates << (arity + 1))?;
-        let threads = (2 * self.stride).next_multiple_of(32).clamp(64, backend.threads()[1] as usize);
         for first in (0..gates).step_by(MOST_BLOCKS) {
             let at = [
                 self.columns.address(),
@@ -81,9 +89,13 @@ impl DeviceSheet for CudaSheet {
             let blocks = MOST_BLOCKS.min(gates - first) as u32;
             // The inputs of a gate, and its counts.
             let shared = 8 * 16 + (8 << arity);
-            backend.launch("count_gates", [blocks, 1], threads as u32, shared, parameters(&at))?;
+            backend.launch("count_gates", [blocks, 1], self.threads(), shared, parameters(&at))?;
         }
         counts.list()
+    }
+
+    fn climb(&self, climb: &DeviceTreeClimb<'_>) -> Result<(Vec<u32>, Vec<u64>)> {
+        tree_climb::climb(self, climb)
     }
 
     fn evaluate(&self, arity: usize, inputs: &[u32], tables: &[u64], first: u32) -> Result<()> {

@@ -31,7 +31,7 @@ class BooleanTreeClassifier(CircuitClassifier):
     unseen : "prior" or "zero"
         What gates say at addresses that no training row has.
     device : str
-        Where it is learned: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. A tree that is climbed is learned on a processor.
+        Where it is learned: ``"cpu"``, ``"cuda"`` or ``"cuda:1"``. The model does not depend on it.
     encode, random_state, n_jobs, verbose
         As for ``GatewoodClassifier``.
 

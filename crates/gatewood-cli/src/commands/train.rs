@@ -18,7 +18,7 @@ use gatewood::encode::{ColumnSettings, EncodeReport, EncodeSettings, FewValues, 
 use gatewood::export::{CurvePicturePoint, curve_picture};
 use gatewood::learn::device::Device;
 use gatewood::model::{
-    Circuit, ClassWeight, LabelledRows, LearnSettings, Metrics, Model, Rows, TrainSettings, Trained, Training,
+    Circuit, ClassWeight, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training,
 };
 use gatewood::text::{quote, short};
 use gatewood_cuda::DeviceChoice;
@@ -206,11 +206,6 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
     let is_chosen = matches!(args.device, DeviceChoice::Cuda(_));
-    if is_chosen && matches!(&learn, LearnSettings::Tree(tree) if tree.climb > 0) {
-        bail!(Usage(
-            "--device goes with --model grove, or a tree without --climb: the processor climbs trees".into()
-        ));
-    }
     // A GPU that cannot be used is told before rows are read.
     let chosen = if is_chosen { args.device.open(0)? } else { None };
     let data = data_spec(&args.data)?;

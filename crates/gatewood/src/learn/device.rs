@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use super::gate::LogTable;
 use super::objective::Hessian;
-use super::tree::TrainingView;
+use super::tree::{Criterion, TrainingView, TreeSettings};
 use crate::Result;
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{Grove, PatternLayer, Span, VoteTree};
@@ -72,6 +72,45 @@ pub trait DeviceSheet: Send + Sync {
     /// # Errors
     /// When memory runs out or the device fails.
     fn evaluate(&self, arity: usize, inputs: &[u32], tables: &[u64], first: u32) -> Result<()>;
+
+    /// Climbs subtrees side by side: the leaves of each, and the tables of its gates, level by level.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails, or as [`DeviceTreeClimb::done`] says.
+    fn climb(&self, climb: &DeviceTreeClimb<'_>) -> Result<(Vec<u32>, Vec<u64>)>;
+}
+
+/// Subtrees of the paper's tree to be climbed, each by itself and as [`fit_tree`](crate::learn::fit_tree) does.
+pub struct DeviceTreeClimb<'a> {
+    /// How gates are fitted and trials are judged.
+    pub settings: &'a TreeSettings,
+    /// The criterion of the gates at the top of subtrees.
+    pub judged_by: Criterion,
+    /// The column that each leaf reads at first, subtree by subtree.
+    pub leaves: &'a [u32],
+    /// The trials of each subtree: a leaf, and a column among all but the one that the leaf has by then.
+    pub trials: &'a [Vec<[u32; 2]>],
+    /// Columns that gates may write to, [`DeviceTreeClimb::outputs`] for each subtree.
+    pub first: u32,
+    /// Where the outputs of subtrees are written, one after the other; none where nobody reads them.
+    pub output: Option<u32>,
+    /// Logarithms.
+    pub logs: &'a LogTable,
+    /// Told of trials that were made, now and then; an error ends the climb.
+    pub done: &'a (dyn Fn(u64) -> Result<()> + Sync),
+}
+
+impl DeviceTreeClimb<'_> {
+    /// Gates of a subtree.
+    pub fn gates(settings: &TreeSettings) -> usize {
+        (0..settings.height).map(|level| settings.arity.pow(level as u32)).sum()
+    }
+
+    /// Columns that are written while a subtree is climbed: the outputs of its gates but the last, and those of the gates that
+    /// a trial makes.
+    pub fn outputs(settings: &TreeSettings) -> usize {
+        Self::gates(settings) + settings.height - 2
+    }
 }
 
 /// A grove on a device.

@@ -18,6 +18,21 @@ use crate::random::{Purpose, Stream};
 /// Trials between two reports of progress.
 const REPORT_EVERY: u32 = 512;
 
+/// What the trials of a subtree draw: a leaf, and a column among all but the one that the leaf has by then.
+fn draw(stream: &mut Stream, leaves: u32, columns: u32) -> [u32; 2] {
+    let leaf = stream.below(leaves);
+    [leaf, stream.below(columns - 1)]
+}
+
+/// All that the trials of a subtree draw.
+pub(super) fn drawn_trials(grower: &Grower<'_>, index: usize) -> Vec<[u32; 2]> {
+    let leaves = grower.settings.arity.pow(grower.settings.height as u32) as u32;
+    let columns = grower.view.columns() as u32;
+    let trials = if columns > 1 { grower.trials[index] } else { 0 };
+    let mut stream = Stream::new(grower.settings.seed, Purpose::Climb, index as u64);
+    (0..trials).map(|_| draw(&mut stream, leaves, columns)).collect()
+}
+
 /// Climbs the subtree under gate `index` of the climbing height; its output goes to `output`, its parts to `branch`.
 pub(super) fn climb(
     grower: &Grower<'_>,
@@ -35,11 +50,9 @@ pub(super) fn climb(
     while left > 0 {
         let batch = left.min(REPORT_EVERY);
         for _ in 0..batch {
-            let leaf = stream.below(leaves) as usize;
-            let column = stream.below(columns - 1);
-            // Any column but the one the leaf has.
-            let column = column + u32::from(column >= climber.leaves[leaf]);
-            climber.trial(leaf, column);
+            let [leaf, column] = draw(&mut stream, leaves, columns);
+            let leaf = leaf as usize;
+            climber.trial(leaf, column + u32::from(column >= climber.leaves[leaf]));
         }
         left -= batch;
         grower.tracker.advance(u64::from(batch) * height as u64)?;

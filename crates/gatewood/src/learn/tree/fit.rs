@@ -62,11 +62,10 @@ pub fn fit_tree_at(
     fit_by(grow_all, bits, labels, settings, observer, kernels)
 }
 
-/// [`fit_tree`] by a device, for trees that are not climbed.
+/// [`fit_tree`] by a device.
 ///
 /// # Errors
-/// As [`fit_tree`]; also when the settings ask for hill climbing, the memory of the device does not hold the rows and the
-/// tree's outputs, or the device fails.
+/// As [`fit_tree`]; also when the memory of the device does not hold the rows and the tree's outputs, or the device fails.
 pub fn fit_tree_on(
     device: &dyn Device,
     bits: BitView<'_>,
@@ -74,9 +73,6 @@ pub fn fit_tree_on(
     settings: &TreeSettings,
     observer: &dyn Observer,
 ) -> Result<Tree> {
-    if settings.climb > 0 {
-        return Err(Error::setting("trees are climbed by the processor: use --device cpu, or a grove"));
-    }
     fit_by(|grower| grow_there(grower, device), bits, labels, settings, observer, Kernels::best())
 }
 

@@ -1,8 +1,11 @@
-//! Growing a tree by a device: it counts rows and writes the outputs of gates, this process chooses their tables.
+//! Growing a tree by a device: it counts rows, writes the outputs of gates and climbs; this process chooses the tables of gates that are
+//! not climbed.
 
+use super::climb::drawn_trials;
 use super::greedy::{Branch, Grower, reserved};
+use super::{Criterion, TreeSettings};
 use crate::circuit::TruthTable;
-use crate::learn::device::{Device, DeviceSheet};
+use crate::learn::device::{Device, DeviceSheet, DeviceTreeClimb};
 use crate::platform::parallel::*;
 use crate::{Error, Result};
 
@@ -13,35 +16,51 @@ const GATES_AT_ONCE: usize = 1 << 14;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     height: usize,
+    /// Pieces that are grown side by side.
+    together: usize,
     /// Where the places begin, and where they end.
     places: [usize; 2],
     end: usize,
 }
 
 impl Layout {
-    /// The one of the highest pieces that fits.
-    fn new(arity: usize, depth: usize, room: usize) -> Option<Self> {
-        let gates = |levels: usize| arity.saturating_pow(levels as u32);
-        (1..=depth).rev().find_map(|height| {
+    /// The one of the highest pieces that fits; pieces that are climbed are as high as the climb, and as many as fit are climbed
+    /// together.
+    fn new(settings: &TreeSettings, room: usize) -> Option<Self> {
+        let depth = settings.depth;
+        let gates = |levels: usize| settings.arity.saturating_pow(levels as u32);
+        let of = |height: usize, is_climbed: bool| {
             let pieces = gates(depth - height);
-            // A level of a piece or of the levels above pieces, and the next.
-            let level = |below: usize| {
-                let piece = height.checked_sub(below).map_or(0, gates);
-                piece.max((depth - height).checked_sub(below).map_or(0, gates))
+            // A level of the levels above pieces, or of a piece, and the next.
+            let above = |below: usize| (depth - height).checked_sub(below).map_or(0, gates);
+            let level = |below: usize| match is_climbed {
+                true => above(below),
+                false => above(below).max(height.checked_sub(below).map_or(0, gates)),
             };
             let places = [pieces, pieces.saturating_add(level(1))];
             let end = places[1].saturating_add(level(2));
-            (end <= room).then_some(Self { height, places, end })
-        })
+            if !is_climbed {
+                return (end <= room).then_some(Self { height, together: 1, places, end });
+            }
+            // Pieces are climbed where the levels above them say later what they say.
+            let (each, left) = (DeviceTreeClimb::outputs(settings).max(1), room.saturating_sub(pieces));
+            let together = (left / each).min(pieces);
+            let end = end.max(pieces.saturating_add(together.saturating_mul(each)));
+            (together > 0 && end <= room).then_some(Self { height, together, places, end })
+        };
+        if settings.climb > 0 {
+            return of(settings.height, true);
+        }
+        (1..=depth).rev().find_map(|height| of(height, false))
     }
 }
 
-/// Grows the whole tree, without hill climbing.
+/// Grows the whole tree.
 pub(super) fn grow_there(grower: &Grower<'_>, device: &dyn Device) -> Result<Branch> {
     let (arity, depth) = (grower.settings.arity, grower.settings.depth);
-    let wanted = Layout::new(arity, depth, usize::MAX).map_or(0, |layout| layout.end);
+    let wanted = Layout::new(grower.settings, usize::MAX).map_or(0, |layout| layout.end);
     let sheet = device.sheet(grower.view, wanted)?;
-    let layout = Layout::new(arity, depth, sheet.room()).ok_or_else(|| {
+    let layout = Layout::new(grower.settings, sheet.room()).ok_or_else(|| {
         Error::too_large(format!(
             "the outputs of a tree of arity {arity} and depth {depth} do not fit in the memory of {}: use --device cpu",
             device.name()
@@ -49,16 +68,20 @@ pub(super) fn grow_there(grower: &Grower<'_>, device: &dyn Device) -> Result<Bra
     })?;
     let mut branch = Branch::new(depth);
     branch.leaves = reserved(grower.leaves.len())?;
-    branch.leaves.extend_from_slice(grower.leaves);
     let inputs = grower.view.columns() as u32;
     // The first level is the widest, and has the wider place.
     let place = |level: usize| inputs + layout.places[(level + 1) % 2] as u32;
     let piece_leaves = arity.pow(layout.height as u32);
-    for (piece, leaves) in grower.leaves.chunks(piece_leaves).enumerate() {
-        let mut read = leaves.to_vec();
-        for level in 1..=layout.height {
-            let first = if level == layout.height { inputs + piece as u32 } else { place(level) };
-            read = fit_level(grower, &*sheet, level, &read, first, &mut branch)?;
+    if grower.settings.climb > 0 {
+        climb_pieces(grower, &*sheet, layout, &mut branch)?;
+    } else {
+        branch.leaves.extend_from_slice(grower.leaves);
+        for (piece, leaves) in grower.leaves.chunks(piece_leaves).enumerate() {
+            let mut read = leaves.to_vec();
+            for level in 1..=layout.height {
+                let first = if level == layout.height { inputs + piece as u32 } else { place(level) };
+                read = fit_level(grower, &*sheet, level, &read, first, &mut branch)?;
+            }
         }
     }
     let pieces = arity.pow((depth - layout.height) as u32);
@@ -97,19 +120,70 @@ fn fit_level(
     Ok((first..first + gates as u32).collect())
 }
 
+/// Climbs all pieces, some at a time.
+fn climb_pieces(
+    grower: &Grower<'_>,
+    sheet: &dyn DeviceSheet,
+    layout: Layout,
+    branch: &mut Branch,
+) -> Result<()> {
+    let settings = grower.settings;
+    let (arity, height) = (settings.arity, settings.height);
+    let (inputs, is_whole) = (grower.view.columns() as u32, height == settings.depth);
+    let words = TruthTable::words_for(arity);
+    let piece_leaves = arity.pow(height as u32);
+    for (part, leaves) in grower.leaves.chunks(piece_leaves * layout.together).enumerate() {
+        let begun = part * layout.together;
+        let pieces = begun..begun + leaves.len() / piece_leaves;
+        let trials: Vec<Vec<[u32; 2]>> =
+            pieces.clone().into_par_iter().map(|piece| drawn_trials(grower, piece)).collect();
+        let (leaves, tables) = sheet.climb(&DeviceTreeClimb {
+            settings,
+            judged_by: if is_whole { Criterion::Accuracy } else { settings.criterion },
+            leaves,
+            trials: &trials,
+            first: inputs + layout.places[0] as u32,
+            output: (!is_whole).then_some(inputs + begun as u32),
+            logs: grower.fitter.logs(),
+            done: &|trials| grower.tracker.advance(trials * height as u64),
+        })?;
+        branch.leaves.extend(leaves);
+        for tables in tables.chunks(DeviceTreeClimb::gates(settings) * words) {
+            let mut rest = tables;
+            for level in 1..=height {
+                let (here, above) = rest.split_at(arity.pow((height - level) as u32) * words);
+                branch.levels[level - 1].extend_from_slice(here);
+                rest = above;
+            }
+        }
+        grower.tracker.advance(pieces.len() as u64 * Grower::gates_below(arity, height))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn pieces_are_as_high_as_memory_allows() {
-        let of = |room| Layout::new(4, 5, room).map(|layout| (layout.height, layout.places, layout.end));
+        let settings = |arity, depth, climb| TreeSettings { arity, depth, climb, ..TreeSettings::default() };
+        let of = |settings: &TreeSettings, room| {
+            let layout = Layout::new(settings, room)?;
+            Some((layout.height, layout.together, layout.places, layout.end))
+        };
         // All at once: the root, the 256 gates at the bottom and the 64 above them.
-        assert_eq!(of(usize::MAX), Some((5, [1, 257], 321)));
-        assert_eq!(of(320), Some((4, [4, 68], 84)));
-        assert_eq!(of(83), Some((3, [16, 32], 36)));
-        assert_eq!(of(35), None);
-        assert_eq!(Layout::new(1, 3, 3), Some(Layout { height: 3, places: [1, 2], end: 3 }));
-        assert_eq!(Layout::new(2, 1, 2), Some(Layout { height: 1, places: [1, 2], end: 2 }));
+        let greedy = settings(4, 5, 0);
+        assert_eq!(of(&greedy, usize::MAX), Some((5, 1, [1, 257], 321)));
+        assert_eq!(of(&greedy, 320), Some((4, 1, [4, 68], 84)));
+        assert_eq!(of(&greedy, 83), Some((3, 1, [16, 32], 36)));
+        assert_eq!(of(&greedy, 35), None);
+        assert_eq!(of(&settings(1, 3, 0), 3), Some((3, 1, [1, 2], 3)));
+        assert_eq!(of(&settings(2, 1, 0), 2), Some((1, 1, [1, 2], 2)));
+        // 16 subtrees of three levels, each with 20 gates below its last and two that a trial makes.
+        let climbed = settings(4, 5, 1);
+        assert_eq!(of(&climbed, usize::MAX), Some((3, 16, [16, 20], 368)));
+        assert_eq!(of(&climbed, 100), Some((3, 3, [16, 20], 82)));
+        assert_eq!(of(&climbed, 37), None);
     }
 }
