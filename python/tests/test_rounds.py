@@ -107,20 +107,6 @@ def test_continuing_counts_rounds_on(tmp_path: Path) -> None:
     assert part.partial_fit(X, y).n_rounds_ == 18
 
 
-def test_averaged_groves_have_stages_too() -> None:
-    X, y = rows(300)
-    model = GatewoodClassifier(n_estimators=4, bags=3, random_state=1).fit(X, y)
-    single = GatewoodClassifier(n_estimators=4, random_state=1).fit(X, y)
-    trees = single.summary()["trees"]
-    assert model.summary()["trees"] == 3 * trees
-    assert np.array_equal(list(model.staged_predict(X))[-1], model.predict(X))
-    # A round more is one of a single grove.
-    more = GatewoodClassifier(n_estimators=1, random_state=1).fit(X, y, init_model=model)
-    assert more.summary()["trees"] == 3 * trees + trees // 4
-    assert np.array_equal(list(more.staged_predict(X))[-1], more.predict(X))
-    assert more.n_rounds_ == len(list(more.staged_predict(X))) == 5
-
-
 def test_metadata_is_routed() -> None:
     X, y = rows(120)
     weights = np.ones(len(y))

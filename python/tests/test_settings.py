@@ -30,7 +30,6 @@ GROVE: dict[str, Any] = {
     "cv_folds": 3,
     "validation_fraction": 0.2,
     "trees_per_round": 2,
-    "bags": 2,
     "learning_rate": 0.3,
     "sample_rows": 100,
     "sampling_power": 1.5,

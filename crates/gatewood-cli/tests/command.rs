@@ -423,7 +423,6 @@ fn what_does_not_fit_is_refused_with_its_exit_code() {
         ("train cubes:train=200,test=0 --continue cubes.gw", 2, "a tree cannot be continued as a grove"),
         ("train mnist35 --cv-folds 9", 2, "cv_folds 9 is not between 0 and 5"),
         ("train mnist35 --trees-per-round 0", 2, "trees_per_round 0 is not between 1 and 256"),
-        ("train mnist35 --bags 65", 2, "bags 65 is not between 1 and 64"),
         ("train mnist35 --time-limit nan", 2, "a number is wanted"),
         ("train mnist35 --learning-rate inf", 2, "a number is wanted"),
         ("train mnist35 --time-limit 0", 2, "time_limit 0 is not above zero"),

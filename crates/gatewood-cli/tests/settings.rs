@@ -73,7 +73,6 @@ fn of_groves() -> Vec<(&'static str, Value)> {
         ("cv_folds", json!(3)),
         ("validation_fraction", json!(0.2)),
         ("trees_per_round", json!(2)),
-        ("bags", json!(3)),
         ("learning_rate", json!(0.3)),
         ("sample_rows", json!(100)),
         ("sampling_power", json!(1.5)),

@@ -30,8 +30,6 @@ pub enum Purpose {
     Refit = 10,
     /// Copies of images.
     Augment = 11,
-    /// The seeds of groves that are averaged.
-    Bag = 12,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

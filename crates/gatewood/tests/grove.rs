@@ -163,50 +163,6 @@ fn continuing_equals_learning_in_one_go() {
     }
 }
 
-/// Their margins are added up; the first of them has the seed that was given.
-#[test]
-fn averaged_groves_are_one_grove() {
-    for classes in [2, 3] {
-        let (train, test) = (rows(300, classes, 8), rows(4_000, classes, 9));
-        let base = GroveSettings { rounds: Some(60), ..settings() };
-        let one = fit(&train, classes as usize, &base);
-        let bags = GroveSettings { bags: Some(5), ..base.clone() };
-        let all = fit(&train, classes as usize, &bags);
-        let trees = one.grove.trees().len();
-        assert_eq!(all.grove.trees().len(), 5 * trees);
-        let a_round = trees / 60;
-        for round in 0..60 {
-            let first = &all.grove.trees()[5 * a_round * round..][..a_round];
-            assert_eq!(first, &one.grove.trees()[a_round * round..][..a_round]);
-        }
-        assert_eq!(all.grove.unit(), one.grove.unit() / 5.0);
-        let times_five: Vec<i32> = one.grove.bias().iter().map(|bias| 5 * bias).collect();
-        assert_eq!(all.grove.bias(), times_five);
-        let (single, mean) = (loss(&one.grove, &test), loss(&all.grove, &test));
-        assert!(mean < 0.95 * single, "{classes} classes: {single} alone, {mean} averaged");
-        // Threads change nothing, and one that is continued goes on as one.
-        assert_eq!(
-            fit(&train, classes as usize, &GroveSettings { threads: 3, ..bags.clone() }).grove,
-            all.grove
-        );
-        let mut task = task(&train, classes as usize);
-        task.start = Some(&all.grove);
-        let more = fit_grove(&task, &GroveSettings { rounds: Some(1), ..bags }, &Silent).unwrap();
-        assert_eq!(more.grove.trees().len(), 5 * trees + a_round);
-    }
-}
-
-#[test]
-fn bags_that_cannot_be_are_refused() {
-    let train = rows(200, 2, 1);
-    let refused =
-        |settings: GroveSettings| fit_grove(&task(&train, 2), &settings, &Silent).unwrap_err().to_string();
-    let bags = |bags: usize| GroveSettings { bags: Some(bags), ..settings() };
-    assert!(refused(bags(0)).contains("bags 0 is not between 1 and 64"));
-    assert!(refused(GroveSettings { max_gates: Some(40), ..bags(2) }).contains("max_gates or refits"));
-    assert!(refused(GroveSettings { refits: Some(1), ..bags(2) }).contains("max_gates or refits"));
-}
-
 /// Rows of 64 bits, an image of 8 x 8, whose class is whether any of four lines across is all ones: a matter of spans.
 fn lines(rows: usize, seed: u64) -> (BitMatrix, Vec<u32>) {
     let mut stream = Stream::new(seed, Purpose::Generate, 0);

@@ -44,9 +44,6 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         it chooses the rounds and calibrates the probabilities. 0 to 0.5; 0 for none.
     trees_per_round : int
         Trees of a round that learn side by side.
-    bags : int
-        Groves of different seeds that are learned side by side and averaged, 1 to 64: together they are one grove of so
-        many times the gates, better where rows are few.
     learning_rate : float
         Part of a Newton step that a tree takes.
     sample_rows : int
@@ -152,7 +149,6 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         cv_folds: int | None = None,
         validation_fraction: float | None = None,
         trees_per_round: int | None = None,
-        bags: int | None = None,
         learning_rate: float | None = None,
         sample_rows: int | None = None,
         sampling_power: float | None = None,
@@ -190,7 +186,6 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.cv_folds = cv_folds
         self.validation_fraction = validation_fraction
         self.trees_per_round = trees_per_round
-        self.bags = bags
         self.learning_rate = learning_rate
         self.sample_rows = sample_rows
         self.sampling_power = sampling_power
@@ -256,7 +251,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
             other = GatewoodClassifier._of(model)
         else:
             other = GatewoodClassifier.load(model)
-        for name in ("classes_", "n_features_in_", "n_rounds_", "_trees_after", "learning_curve_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
             elif hasattr(self, name):

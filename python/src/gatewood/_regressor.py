@@ -30,8 +30,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         ``"log"`` to learn the logarithm of the number, ``"plain"`` otherwise.
     n_estimators, learning_rate, early_stopping_rounds, max_gates, time_limit
         As for ``GatewoodClassifier``, and so are ``arity``, ``root_arity``, ``depth``, ``climb``, ``cv_folds``,
-        ``validation_fraction``, ``trees_per_round``, ``bags``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``,
-        ``reg_lambda`` and ``vote_bits``.
+        ``validation_fraction``, ``trees_per_round``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``, ``reg_lambda``
+        and ``vote_bits``.
     encode : dict
         How columns become bits, as for ``GatewoodClassifier``.
     random_state : int, RandomState or None
@@ -86,7 +86,6 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         cv_folds: int | None = None,
         validation_fraction: float | None = None,
         trees_per_round: int | None = None,
-        bags: int | None = None,
         learning_rate: float | None = None,
         sample_rows: int | None = None,
         honest_fraction: float | None = None,
@@ -114,7 +113,6 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         self.cv_folds = cv_folds
         self.validation_fraction = validation_fraction
         self.trees_per_round = trees_per_round
-        self.bags = bags
         self.learning_rate = learning_rate
         self.sample_rows = sample_rows
         self.honest_fraction = honest_fraction
@@ -192,7 +190,7 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
             other = GatewoodRegressor._of(model)
         else:
             other = GatewoodRegressor.load(model)
-        for name in ("n_features_in_", "n_rounds_", "_trees_after", "learning_curve_", "feature_names_in_"):
+        for name in ("n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
             elif hasattr(self, name):

@@ -14,8 +14,6 @@ class Rounds:
 
     learning_curve_: dict[str, NDArray[Any]]
     n_rounds_: int
-    # The number of trees after each round, where that is known.
-    _trees_after: list[int] | None
 
     @property
     def best_iteration_(self) -> int:
@@ -26,23 +24,12 @@ class Rounds:
     def _stages(self) -> list[int]:
         """The number of trees after each round."""
         check_is_fitted(self)
-        stages = getattr(self, "_trees_after", None)
-        if not stages:
+        rounds, trees = getattr(self, "n_rounds_", 0), self.summary()["trees"]  # type: ignore[attr-defined]
+        if rounds == 0 or trees % rounds:
             raise ValueError(
                 "the rounds of this grove are not known: it was loaded from a file, or max_gates dropped trees from them"
             )
-        return stages
-
-    def _note_stages(self, rounds: int, continues: bool) -> None:
-        """Notes the trees after each of some new rounds, which all add as many."""
-        known = getattr(self, "_trees_after", None) if continues else []
-        self._trees_after = None
-        if known is None or rounds == 0:
-            return
-        first = known[-1] if known else 0
-        each, rest = divmod(self.summary()["trees"] - first, rounds)  # type: ignore[attr-defined]
-        if rest == 0:
-            self._trees_after = known + [first + each * done for done in range(1, rounds + 1)]
+        return [trees // rounds * done for done in range(1, rounds + 1)]
 
     def _remember(self, report: dict[str, Any], continues: bool) -> None:
         story = report.pop("grove")
@@ -59,4 +46,3 @@ class Rounds:
             found = {name: np.concatenate([known[name], found[name]]) for name in shared}
         self.learning_curve_ = found
         self.n_rounds_ = before + story["rounds"]
-        self._note_stages(story["rounds"], continues)

@@ -100,10 +100,6 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "trees", value_name = "N")]
     trees_per_round: Option<usize>,
 
-    /// Grove: groves of different seeds that are averaged, 1 to 64: better where rows are few, and so many times larger
-    #[arg(long, value_name = "N")]
-    bags: Option<usize>,
-
     /// Grove: the part of a step that a tree takes, above 0 and at most 1
     #[arg(long, value_name = "R", value_parser = finite)]
     learning_rate: Option<f64>,
@@ -269,7 +265,6 @@ impl LearnArgs {
             ("cv_folds", self.cv_folds.map(Value::from)),
             ("validation_fraction", self.validation_fraction.map(Value::from)),
             ("trees_per_round", self.trees_per_round.map(Value::from)),
-            ("bags", self.bags.map(Value::from)),
             ("learning_rate", self.learning_rate.map(Value::from)),
             ("candidates", self.candidates.map(Value::from)),
             ("sample_rows", self.sample_rows.map(Value::from)),

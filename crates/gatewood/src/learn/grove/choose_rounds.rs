@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::bags::seed_of;
 use super::calibrate::{Calibrated, calibrate};
 use super::fit::Setup;
 use super::prune::prune;
@@ -67,16 +66,16 @@ pub(super) fn choose_while<E: Engine, T: Send>(
     tracker: &Tracker<'_>,
     grow: impl FnOnce(&OnceLock<Chosen>) -> Result<T> + Send,
 ) -> Result<(Chosen, T)> {
-    let folds = &folds(setup, plan)?;
-    let judged: &Vec<OnceLock<Result<Vec<Judged>>>> = &vec![OnceLock::new(); folds.len()];
+    let parts = &parts(setup, plan.seed)?;
+    let judged: &Vec<OnceLock<Result<Vec<Judged>>>> = &vec![OnceLock::new(); plan.cv_folds];
     let (chosen, mut grown) = (&OnceLock::new(), None);
     let threads = parallel::current_num_threads();
-    let turns = (folds.len() + 1).div_ceil(threads);
+    let turns = (plan.cv_folds + 1).div_ceil(threads);
     parallel::scope_fifo(|scope| {
-        for (place, this) in judged.iter().enumerate() {
-            let clock = clock.part((place / threads + 1) as f64 / turns as f64);
+        for (fold, this) in judged.iter().enumerate() {
+            let clock = clock.part((fold / threads + 1) as f64 / turns as f64);
             scope.spawn_fifo(move |_| {
-                this.get_or_init(|| judge_fold(setup, plan, &folds[place], clock, tracker));
+                this.get_or_init(|| judge_fold(setup, plan.clone(), parts, fold as u32, clock, tracker));
                 let all = judged.iter().map(|judged| judged.get()?.as_ref().ok());
                 if let Some(folds) = all.collect::<Option<Vec<&Vec<Judged>>>>() {
                     chosen.get_or_init(|| least_loss(&folds, plan));
@@ -102,12 +101,12 @@ pub(super) fn better_by_folds<E: Engine>(
     clock: Clock,
     tracker: &Tracker<'_>,
 ) -> Result<(GrovePlan, Chosen)> {
-    let folds = folds(setup, &plan)?;
+    let parts = parts(setup, plan.seed)?;
     let mut best: Option<(GrovePlan, Chosen)> = None;
     for plan in std::iter::once(plan).chain(others) {
         setup.rebase(&plan)?;
-        let judge = |fold: &Fold| judge_fold(setup, &plan, fold, clock, tracker);
-        let judged = each_awake(folds.iter().collect(), judge);
+        let judge = |fold: usize| judge_fold(setup, plan.clone(), &parts, fold as u32, clock, tracker);
+        let judged = each_awake((0..plan.cv_folds).collect(), judge);
         let judged = judged.into_iter().collect::<Result<Vec<_>>>()?;
         let chosen = least_loss(&judged.iter().collect::<Vec<_>>(), &plan);
         if best.as_ref().is_none_or(|(_, best)| chosen.loss < best.loss) {
@@ -240,54 +239,38 @@ fn held_out(parts: &[u32], fold: u32) -> Vec<bool> {
     parts.iter().map(|&part| part == fold).collect()
 }
 
-/// Rows that are held out from a grove.
-struct Fold {
-    /// The seed of the grove.
-    seed: u64,
-    held_out: Vec<bool>,
-}
-
-/// The folds of a plan; where several groves are averaged, each has other rows in its own.
-fn folds<E: Engine>(setup: &Setup<'_, E>, plan: &GrovePlan) -> Result<Vec<Fold>> {
-    let mut folds = Vec::new();
-    for seed in (0..plan.bags).map(|bag| seed_of(plan.seed, bag)) {
-        let parts = parts(setup, seed)?;
-        let fold = |part: usize| Fold { seed, held_out: held_out(&parts, part as u32) };
-        folds.extend((0..plan.cv_folds).map(fold));
-    }
-    Ok(folds)
-}
-
-/// What held-out rows say of a grove that is learned from the others, after each round of judging.
+/// What held-out rows say of learning from the others, after each round of judging.
 fn judge_fold<E: Engine>(
     setup: &Setup<'_, E>,
-    plan: &GrovePlan,
-    fold: &Fold,
+    plan: GrovePlan,
+    parts: &[u32],
+    fold: u32,
     clock: Clock,
     tracker: &Tracker<'_>,
 ) -> Result<Vec<Judged>> {
-    let grower = setup.grower(GrovePlan { seed: fold.seed, ..plan.clone() });
-    let mut growing = setup.begin(&grower, Some(&fold.held_out))?;
+    let grower = setup.grower(plan);
+    let held_out = held_out(parts, fold);
+    let mut growing = setup.begin(&grower, Some(&held_out))?;
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
     let mut gates = setup.gates();
     let mut judgings = judgings().peekable();
     let mut factor = 1.0;
-    for round in 1..=plan.rounds {
+    for round in 1..=grower.plan.rounds {
         let room = grower.room(&gates);
-        let grown = grower.round(setup.first_round(plan) + round - 1, &mut growing, room)?;
+        let grown = grower.round(setup.first_round(&grower.plan) + round - 1, &mut growing, room)?;
         tracker.check()?;
         grown.iter().for_each(|tree| gates.add(tree));
-        let last = if growing.easy == Some(true) { plan.easy_rounds } else { plan.rounds };
+        let last = if growing.easy == Some(true) { grower.plan.easy_rounds } else { grower.plan.rounds };
         let done = grown.is_empty() || round >= last || clock.is_over();
         if judgings.next_if_eq(&round).is_some() || done {
             let now = calibrate(
                 setup.engine,
                 &growing.rows,
                 setup.objective(),
-                Some(&fold.held_out),
+                Some(&held_out),
                 factor,
-                plan.cv_folds,
+                grower.plan.cv_folds,
             )?;
             factor = now.factor;
             judged.push((round, now));
@@ -295,7 +278,7 @@ fn judge_fold<E: Engine>(
                 best = (now.loss, round);
             }
         }
-        if done || is_enough(round, best.1, plan, setup.objective()) {
+        if done || is_enough(round, best.1, &grower.plan, setup.objective()) {
             break;
         }
     }

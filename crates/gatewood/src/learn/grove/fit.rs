@@ -4,7 +4,6 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::bags::{Bags, add_trees};
 use super::calibrate::{Calibrated, calibrate};
 use super::choose_rounds::{
     Chosen, best_of, choose_while, held_out_part, is_better, is_enough, judgings, pruning_pays,
@@ -90,10 +89,6 @@ pub(super) struct Setup<'a, E> {
     /// What a vote is worth.
     unit: f64,
     objective: Arc<dyn Objective>,
-    /// Groves that are averaged.
-    bags: usize,
-    /// For the margins of all of them together.
-    objective_of_all: Arc<dyn Objective>,
     logs: LogTable,
 }
 
@@ -121,7 +116,6 @@ impl<'a, E: Engine> Setup<'a, E> {
         let unit = start.map_or(1.0, Grove::unit);
         let bias = start.map(|start| start.bias().to_vec()).unwrap_or_default();
         let objective = make(unit);
-        let objective_of_all = objective.clone();
         let mut setup = Self {
             engine,
             make,
@@ -134,8 +128,6 @@ impl<'a, E: Engine> Setup<'a, E> {
             bias,
             unit,
             objective,
-            bags: 1,
-            objective_of_all,
             logs,
         };
         if start.is_none() {
@@ -150,9 +142,6 @@ impl<'a, E: Engine> Setup<'a, E> {
         self.unit = self.objective.unit(unit);
         self.objective = (self.make)(self.unit);
         self.bias = self.objective.bias(&self.engine.totals(&*self.objective)?)?;
-        self.bags = plan.bags;
-        self.objective_of_all =
-            if self.bags == 1 { self.objective.clone() } else { (self.make)(self.unit_of_all()) };
         Ok(())
     }
 
@@ -170,13 +159,13 @@ impl<'a, E: Engine> Setup<'a, E> {
         let mut best: Option<(f64, GrovePlan)> = None;
         for plan in std::iter::once(plan).chain(others) {
             self.rebase(&plan)?;
-            let mut bags = Bags::begin(self, &plan, Some(&held_out))?;
+            let grower = self.grower(plan.clone());
+            let mut growing = self.begin(&grower, Some(&held_out))?;
             for round in 0..rounds(&plan) {
-                bags.round(round, usize::MAX)?;
+                grower.round(round, &mut growing, usize::MAX)?;
                 tracker.check()?;
             }
-            let loss = calibrate(self.engine, bags.rows(), self.objective(), Some(&held_out), 1.0, 1)?.loss;
-            drop(bags);
+            let loss = calibrate(self.engine, &growing.rows, self.objective(), Some(&held_out), 1.0, 1)?.loss;
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
                 best = Some((loss, plan));
             }
@@ -192,17 +181,7 @@ impl<'a, E: Engine> Setup<'a, E> {
 
     /// A grove of trees whose leaves are among the columns and all features.
     fn grove(&self, unit: f64, trees: &[VoteTree]) -> Result<Grove> {
-        let output = self.objective_of_all.output();
-        grove_of(self.inputs, self.spans, output, self.bias_of_all(), unit, trees)
-    }
-
-    /// What a vote is worth where the trees of all groves vote.
-    fn unit_of_all(&self) -> f64 {
-        self.unit / self.bags as f64
-    }
-
-    fn bias_of_all(&self) -> Vec<i32> {
-        self.bias.iter().map(|bias| bias * self.bags as i32).collect()
+        grove_of(self.inputs, self.spans, self.objective.output(), self.bias.clone(), unit, trees)
     }
 
     pub(super) fn grower(&self, plan: GrovePlan) -> Grower<'_, E> {
@@ -253,17 +232,6 @@ impl<'a, E: Engine> Setup<'a, E> {
         held_out: Option<&[bool]>,
     ) -> Result<E::State> {
         engine.begin(&Start { objective: &grower.objective, bias: &self.bias, trees, held_out })
-    }
-
-    /// The same after trees of all groves together.
-    pub(super) fn state_of_all(
-        &self,
-        engine: &E,
-        trees: &[VoteTree],
-        held_out: Option<&[bool]>,
-    ) -> Result<E::State> {
-        let (objective, bias) = (&self.objective_of_all, self.bias_of_all());
-        engine.begin(&Start { objective, bias: &bias, trees, held_out })
     }
 
     /// The number of the first round, counted from that of a grove's first tree.
@@ -397,10 +365,10 @@ fn finish<E: Engine>(
         prune(&grower, &mut state, &mut trees, most)?;
     }
     if let Some(validation) = validation {
-        let state = setup.state_of_all(validation, &trees, None)?;
+        let state = setup.state_of(validation, &trees, &grower, None)?;
         Calibrated { factor, loss, .. } = calibrate(validation, &state, setup.objective(), None, 1.0, 1)?;
     }
-    let grove = setup.grove(setup.unit_of_all() * factor, &trees)?;
+    let grove = setup.grove(setup.unit * factor, &trees)?;
     Ok(GroveFit {
         grove,
         plan: grower.plan,
@@ -454,11 +422,12 @@ fn grow<E: Engine>(
     clock: Clock,
     observer: &dyn Observer,
 ) -> Result<Growth> {
+    let grower = setup.grower(plan.clone());
     let mut held = match validation {
-        Some(engine) => Some((engine, setup.state_of_all(engine, &setup.trees, None)?)),
+        Some(engine) => Some((engine, setup.state_of(engine, &setup.trees, &grower, None)?)),
         None => None,
     };
-    let mut bags = Bags::begin(setup, plan, held_out)?;
+    let mut growing = setup.begin(&grower, held_out)?;
     let mut judged: Vec<(usize, Calibrated)> = Vec::new();
     let mut judgings = judgings().peekable();
     let mut tracker = Tracker::new(observer, plan.rounds as u64);
@@ -471,17 +440,20 @@ fn grow<E: Engine>(
     let mut factor = 1.0;
     for round in 1..=plan.rounds {
         let first = setup.first_round(plan);
-        let grown = bags.round(first + round - 1, bags.grower().room(&gates))?;
+        let grown = grower.round(first + round - 1, &mut growing, grower.room(&gates))?;
         if grown.is_empty() {
             break;
         }
         if let Some((engine, held)) = &mut held {
-            add_trees(*engine, held, &grown)?;
+            let addresses =
+                grown.iter().map(|tree| engine.address(held, tree)).collect::<Result<Vec<_>>>()?;
+            let votes: Vec<(&VoteTree, &E::Addresses)> = grown.iter().zip(&addresses).collect();
+            engine.update(held, &votes)?;
         }
         grown.iter().for_each(|tree| gates.add(tree));
         growth.trees.extend(grown);
         growth.ends.push(growth.trees.len());
-        let (train_error, train_loss) = mean_loss(setup.engine, bags.rows())?;
+        let (train_error, train_loss) = mean_loss(setup.engine, &growing.rows)?;
         let mut point = CurvePoint {
             round,
             gates: gates.total(),
@@ -512,14 +484,14 @@ fn grow<E: Engine>(
         // Where folds choose, the rounds are theirs alone: how far they are by now is a matter of luck.
         let rounds = match chosen.map(OnceLock::get) {
             Some(chosen) => chosen.map_or(plan.rounds, |chosen| chosen.rounds),
-            None if bags.is_easy() => plan.easy_rounds,
+            None if growing.easy == Some(true) => plan.easy_rounds,
             None => plan.rounds,
         };
         let mut is_over = clock.is_over() || round >= rounds;
         if let Some(held_out) = held_out
             && (judgings.next_if_eq(&round).is_some() || is_over)
         {
-            let now = calibrate(setup.engine, bags.rows(), setup.objective(), Some(held_out), factor, 1)?;
+            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(held_out), factor, 1)?;
             factor = now.factor;
             point.validation_loss = Some(now.loss);
             judged.push((round, now));

@@ -8,7 +8,6 @@
 //! shrunk by the learning rate and rounded. Margins are sums of these integers and gradients follow from them, so the
 //! margins learned are the margins run, and nothing depends on the order of a sum.
 
-mod bags;
 mod calibrate;
 mod choose_rounds;
 mod eval_metric;

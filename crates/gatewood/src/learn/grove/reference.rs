@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use super::bags::seed_of;
 use super::features::grove_of;
 use super::leaf_step::LeafStep;
 use super::pairs;
@@ -86,7 +85,7 @@ pub(super) fn grove(
         }));
         wide
     };
-    let rows = || Rows {
+    let mut rows = Rows {
         bits: bits.chunks(columns).map(wide).collect(),
         targets: targets.to_vec(),
         aim,
@@ -95,37 +94,38 @@ pub(super) fn grove(
         gradients: Vec::new(),
     };
     let width = columns + spans.len();
-    // Groves that know nothing of each other.
-    let plans = (0..plan.bags).map(|bag| GrovePlan { seed: seed_of(plan.seed, bag), ..plan.clone() });
-    let bag = |own: GrovePlan| {
-        let mut rows = rows();
-        let mut learner = Learner {
-            plan: own,
-            order: ColumnOrder::new(width, plan.seed),
-            logs: LogTable::new(plan.sample_rows),
-            uses: vec![0; width],
-            easy: None,
-        };
-        rows.update(unit);
-        if plan.pairs && bias.len() == 1 {
-            learner.note_pairs(&rows);
-        }
-        (learner, rows)
+    let mut learner = Learner {
+        plan,
+        order: ColumnOrder::new(width, plan.seed),
+        logs: LogTable::new(plan.sample_rows),
+        uses: vec![0; width],
+        easy: None,
     };
-    let mut bags: Vec<(Learner, Rows)> = plans.map(bag).collect();
     let mut trees: Vec<VoteTree> = Vec::new();
+    rows.update(unit);
+    if plan.pairs && bias.len() == 1 {
+        learner.note_pairs(&rows);
+    }
     for round in 0..plan.rounds {
-        let grow = |(learner, rows): &mut (Learner, Rows)| learner.round(round, rows, &step, unit);
-        let grown: Vec<VoteTree> = bags.iter_mut().flat_map(grow).collect();
+        let grown = match bias.len() {
+            1 => learner.round_of_one(round, &mut rows, &step, unit),
+            _ if plan.shared_trees => learner.round_of_shared(round, &mut rows, &step, unit),
+            margins => learner.round_of_many(round, margins, &mut rows, &step, unit),
+        };
         if grown.is_empty() {
             break;
         }
+        for &leaf in grown.iter().flat_map(VoteTree::leaves) {
+            learner.uses[leaf as usize] += 1;
+        }
         trees.extend(grown);
+        if bias.len() == 1 && learner.easy.is_none() && (round + 1) * plan.trees_per_round >= 40 {
+            let wrong = (0..targets.len()).filter(|&row| (rows.margins[row][0] > 0) != (targets[row] == 1));
+            let easy = (wrong.count() as f64) < 0.05 * targets.len() as f64;
+            learner.easy = Some(easy && matches!(aim, Aim::Classes(_)));
+        }
     }
-    // Their mean: all votes together, each worth so many times less.
-    let bias = bias.iter().map(|bias| bias * plan.bags as i32).collect();
-    let unit = unit / plan.bags as f64;
-    grove_of(columns, spans, aim.objective(unit).output(), bias, unit, &trees).unwrap()
+    grove_of(columns, spans, objective.output(), bias, unit, &trees).unwrap()
 }
 
 impl Rows {
@@ -237,8 +237,8 @@ fn number(bits: &[bool]) -> usize {
 }
 
 /// What rounds share.
-struct Learner {
-    plan: GrovePlan,
+struct Learner<'a> {
+    plan: &'a GrovePlan,
     order: ColumnOrder,
     logs: LogTable,
     uses: Vec<u32>,
@@ -251,27 +251,7 @@ struct Sample {
     sides: [Vec<Vec<bool>>; 2],
 }
 
-impl Learner {
-    /// The trees of a round.
-    fn round(&mut self, round: usize, rows: &mut Rows, step: &LeafStep, unit: f64) -> Vec<VoteTree> {
-        let margins = rows.margins[0].len();
-        let grown = match margins {
-            1 => self.round_of_one(round, rows, step, unit),
-            _ if self.plan.shared_trees => self.round_of_shared(round, rows, step, unit),
-            _ => self.round_of_many(round, margins, rows, step, unit),
-        };
-        for &leaf in grown.iter().flat_map(VoteTree::leaves) {
-            self.uses[leaf as usize] += 1;
-        }
-        if margins == 1 && self.easy.is_none() && (round + 1) * self.plan.trees_per_round >= 40 {
-            let (targets, count) = (&rows.targets, rows.targets.len());
-            let wrong = (0..count).filter(|&row| (rows.margins[row][0] > 0) != (targets[row] == 1));
-            let easy = (wrong.count() as f64) < 0.05 * count as f64;
-            self.easy = Some(easy && matches!(rows.aim, Aim::Classes(_)));
-        }
-        grown
-    }
-
+impl Learner<'_> {
     /// Counts columns as read whose exclusive or tells the sides apart, one row at a time.
     fn note_pairs(&mut self, rows: &Rows) {
         let mut stream = Stream::new(self.plan.seed, Purpose::Sample, pairs::POSITION);
@@ -298,7 +278,7 @@ impl Learner {
     }
 
     fn round_of_one(&self, round: usize, rows: &mut Rows, step: &LeafStep, unit: f64) -> Vec<VoteTree> {
-        let plan = &self.plan;
+        let plan = self.plan;
         let first = round * plan.trees_per_round;
         let positions: Vec<usize> = (first..first + plan.trees_per_round).collect();
         let mut bare: Vec<(VoteTree, Vec<bool>)> = Vec::new();
@@ -349,7 +329,7 @@ impl Learner {
     }
 
     fn round_of_shared(&self, round: usize, rows: &mut Rows, step: &LeafStep, unit: f64) -> Vec<VoteTree> {
-        let (plan, margins) = (&self.plan, rows.margins[0].len());
+        let (plan, margins) = (self.plan, rows.margins[0].len());
         let climb = |tree: usize| {
             let mut stream =
                 Stream::new(plan.seed, Purpose::Sample, (round * plan.trees_per_round + tree) as u64);
@@ -450,7 +430,7 @@ impl Learner {
     }
 
     fn gather(&self, rows: &Rows, picks: &[Vec<usize>; 2], stream: &mut Stream) -> Option<Sample> {
-        let words = self.order.choose(words_seen(&self.plan), stream);
+        let words = self.order.choose(words_seen(self.plan), stream);
         if picks.iter().any(Vec::is_empty) {
             return None;
         }
@@ -462,7 +442,7 @@ impl Learner {
 
     /// Climbs a tree: each trial gives one leaf another column, and is kept when the root's score gets better.
     fn climb(&self, sample: &Sample, margin: usize, stream: &mut Stream) -> VoteTree {
-        let (plan, columns) = (&self.plan, sample.columns.len() as u32);
+        let (plan, columns) = (self.plan, sample.columns.len() as u32);
         let arity = plan.arities[0];
         let leaves: usize = plan.arities.iter().product();
         let mut leaves: Vec<u32> = (0..leaves).map(|_| stream.below(columns)).collect();

@@ -57,11 +57,6 @@ pub struct GroveSettings {
     /// Trees of a round that learn side by side from the same gradients: two classes, or shared trees.
     #[serde(alias = "trees")]
     pub trees_per_round: Option<usize>,
-    /// Groves of different seeds that are learned side by side and averaged: together they are one grove of so many times the
-    /// gates. 1 to 64, a power of two where values are learned; 1 where it is left open. Not with `max_gates` or `refits`; a
-    /// grove that is continued goes on as one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bags: Option<usize>,
     /// Part of a Newton step that a tree takes.
     pub learning_rate: Option<f64>,
     /// Rows a tree is climbed on, drawn in proportion to their gradient.
@@ -148,14 +143,6 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn is_one(count: &usize) -> bool {
-    *count == 1
-}
-
-fn one() -> usize {
-    1
-}
-
 /// The settings of a grove with nothing left open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -180,9 +167,6 @@ pub struct GrovePlan {
     pub validation_fraction: f64,
     /// Trees of a round that learn side by side.
     pub trees_per_round: usize,
-    /// Groves that are averaged.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub bags: usize,
     /// Part of a Newton step that a tree takes.
     pub learning_rate: f64,
     /// Rows a tree is climbed on.
@@ -379,15 +363,6 @@ impl GroveSettings {
         let most = if fixed { defaults.rounds } else { defaults.most_rounds };
         let rounds = between("rounds", self.rounds.unwrap_or(most), 1, 1_000_000)?;
         let shared_trees = self.shared_trees.unwrap_or(false) && classes > 2;
-        let bags = between("bags", self.bags.unwrap_or(1), 1, MAX_BAGS)?;
-        if bags > 1 && (self.max_gates.is_some() || refits > 0) {
-            return Err(Error::setting("bags are not for max_gates or refits, which make small groves"));
-        }
-        if is_value && !bags.is_power_of_two() {
-            return Err(Error::setting(format!(
-                "bags {bags} is not a power of two, as it must be where values are learned"
-            )));
-        }
         Ok(GrovePlan {
             defaults: case.name.to_owned(),
             climb: self.climb.unwrap_or(defaults.climb),
@@ -412,7 +387,6 @@ impl GroveSettings {
                 1,
                 256,
             )?,
-            bags,
             learning_rate,
             sample_rows: between(
                 "sample_rows",
@@ -458,9 +432,6 @@ impl GroveSettings {
 
 /// Most inputs of gates that are fitted anew.
 const MOST_REFITTED_INPUTS: usize = 6;
-
-/// Groves that are averaged at the most.
-const MAX_BAGS: usize = 64;
 
 /// Bits of a vote where values are learned: rounding must not be seen in the error.
 const VALUE_VOTE_BITS: u32 = 12;

@@ -137,18 +137,13 @@ pub fn fit_grove_for(
     let GroveTask { train, validation, start, kernels, .. } = task;
     let objective = make(1.0);
     check(task, &*objective)?;
-    let mut plan = plan_of(settings, &task.profile, validation.is_some())?;
-    if start.is_some() {
-        // One that is averaged goes on as one.
-        plan.bags = 1;
-    }
+    let plan = plan_of(settings, &task.profile, validation.is_some())?;
     if plan.refits > 0 && (start.is_some() || !task.spans.is_empty()) {
         return Err(Error::setting("refits are for groves that are learned anew, without spans"));
     }
     // More threads than there are trees of all folds, or chunks of rows, would only look on.
     let margins = objective.margins();
-    let side_by_side =
-        plan.bags * (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
+    let side_by_side = (plan.cv_folds + 1) * if margins == 1 { plan.trees_per_round } else { margins };
     let most = side_by_side.max(train.targets.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, move || {
         let spans = candidates(train.bits, task.spans.clone(), *start);

@@ -48,7 +48,6 @@ fn settings_of(seed: u64) -> GroveSettings {
         candidates: Some([1, 1, 4][below(3)]),
         rounds: Some(3 + below(8)),
         trees_per_round: Some([1, 2, 3, 10][below(4)]),
-        bags: Some([1, 1, 2, 4][below(4)]),
         learning_rate: Some(0.3),
         sample_rows: Some(64 + below(400)),
         sampling_power: Some([1.0, 1.0, 1.5][below(3)]),
@@ -204,26 +203,19 @@ proptest! {
 /// Folds, pruning and calibration by held-out rows cross the seam too.
 #[test]
 fn parts_choose_the_same_rounds_and_prune_the_same_trees() {
-    let cases = [(2, None, 1), (3, None, 1), (2, Some(40), 1), (3, Some(60), 1), (2, None, 3), (3, None, 2)];
-    for (classes, max_gates, bags) in cases {
+    for (classes, max_gates) in [(2, None), (3, None), (2, Some(40)), (3, Some(60))] {
         let (bits, labels) = rows(700, 12, classes, 3);
         let matrix = BitMatrix::from_bools(12, &bits).unwrap();
         let examples = Examples { bits: matrix.view(), targets: &labels, weights: None };
-        let settings = GroveSettings {
-            max_gates,
-            bags: Some(bags),
-            cv_folds: Some(2),
-            seed: 5,
-            threads: 2,
-            ..GroveSettings::default()
-        };
+        let settings =
+            GroveSettings { max_gates, cv_folds: Some(2), seed: 5, threads: 2, ..GroveSettings::default() };
         let task = GroveTask::new(examples, classes as usize);
         let whole = fit_grove(&task, &settings, &Silent).unwrap();
         let plan = plan_of(&task, &settings);
         let cuts = [0, 1, 65, 300, 300, 700];
         let aim = Aim::Classes(classes as usize);
         let parts = fit_parts((&bits, &labels), 12, aim, &[], &[], &cuts, plan);
-        assert_eq!(parts, whole.grove, "{classes} classes, {max_gates:?} gates, {bags} bags");
+        assert_eq!(parts, whole.grove, "{classes} classes, {max_gates:?} gates");
     }
 }
 

@@ -103,9 +103,8 @@ pub(super) fn plan_within<E: Engine>(
         ends.push(trial.spent());
     }
     let seconds_a_round = ((ends[ends.len() - 1] - ends[1]) / (ends.len() - 2) as f64).max(1e-9);
-    // Each fold takes as long as the grove itself, and each of those that are averaged.
-    let groves = (plan.cv_folds + 1) * plan.bags;
-    let affordable = PLANNED * clock.left() / seconds_a_round / groves as f64;
+    // Each fold takes as long as the grove itself.
+    let affordable = PLANNED * clock.left() / seconds_a_round / (plan.cv_folds + 1) as f64;
     if plan.cv_folds > 0 {
         let usual = USUAL_PART * plan.rounds as f64;
         slow_down(&mut plan, (affordable / usual).clamp(1.0 / FEWER, 1.0), 1.0);
