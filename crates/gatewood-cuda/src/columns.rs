@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gatewood::learn::device::{ColumnsToLoad, RowsToLoad};
 use gatewood::{Error, Result};
@@ -29,6 +29,8 @@ pub(crate) struct Columns<'a> {
     resident: Option<Buffer<u64>>,
     /// Bytes of a piece.
     piece: usize,
+    /// Held by the thread whose pieces are on the device: there is room for those of one.
+    copying: Mutex<()>,
 }
 
 /// Columns on the device for a moment.
@@ -68,7 +70,7 @@ impl<'a> Columns<'a> {
             )));
         }
         let piece = PIECE_BYTES.min(room / (2 * LANES));
-        let mut columns = Self { backend, source, words, resident: None, piece };
+        let mut columns = Self { backend, source, words, resident: None, piece, copying: Mutex::new(()) };
         if words.saturating_mul(8 * all) > room {
             return Ok(columns);
         }
@@ -167,6 +169,7 @@ impl<'a> Columns<'a> {
             work(&Piece { wanted: 0..wanted.len(), words: 0..self.words, sheet, places: &places })?;
             return backend.wait();
         }
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
         let bits = self.source.bits.columns() as u32;
         let sizes = pieces.iter().map(|(columns, words)| {
             let inputs = self.inputs_of(&wanted[columns.clone()]).len();

@@ -89,7 +89,7 @@ const SHARED_A_TREE: f64 = 1.15;
 const HELD_OUT: f64 = 0.2;
 
 /// How often the rounds are corrected by what the circuit took, and how full it should be.
-const CORRECTIONS: usize = 4;
+const CORRECTIONS: usize = 8;
 const FULL: f64 = 0.9;
 
 /// Rounds at the most.
@@ -114,6 +114,7 @@ pub fn train_sized(
     if labels.values().is_some() {
         return Err(Error::setting("max_luts and max_ands are for classes, and the target is a value"));
     }
+    let is_fixed = grove.rounds.is_some();
     let parts = holdout(labels, HELD_OUT, grove.seed)?;
     let (learned, held) = (training.train.select(&parts.train)?, training.train.select(&parts.test)?);
     let part = Training { train: learned.view(), validation: None, ..*training };
@@ -122,7 +123,9 @@ pub fn train_sized(
     let mut best: Option<(f64, GroveSettings)> = None;
     for shape in shapes(grove, settings.encode.image.is_some()) {
         let fit = |shape: &GroveSettings| train(&part, &with(shape.clone()), observer);
-        let Some((shape, trained)) = within(shape, budget, labels.classes().len(), fit)? else { continue };
+        let Some((shape, trained)) = within(shape, is_fixed, budget, labels.classes().len(), fit)? else {
+            continue;
+        };
         let view = held.view();
         let prediction = trained.model.predict_rows(view.rows, grove.threads)?;
         let error = Metrics::new(labels.classes().len(), view.labels.codes(), &prediction)?.error;
@@ -133,7 +136,7 @@ pub fn train_sized(
     let nothing = || Error::setting(format!("no circuit of {} fits: allow more", budget.most()));
     let (_, shape) = best.ok_or_else(nothing)?;
     let fit = |shape: &GroveSettings| train(training, &with(shape.clone()), observer);
-    let (_, trained) = within(shape, budget, labels.classes().len(), fit)?.ok_or_else(nothing)?;
+    let (_, trained) = within(shape, is_fixed, budget, labels.classes().len(), fit)?.ok_or_else(nothing)?;
     Ok(trained)
 }
 
@@ -171,14 +174,16 @@ fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
     shapes
 }
 
-/// A shape with as many rounds as fit, and what is learned with them.
+/// A shape with as many rounds as fit, and what is learned with them. Rounds that the shape has are where the search starts,
+/// or all that is tried where they are fixed.
 fn within(
     mut shape: GroveSettings,
+    is_fixed: bool,
     budget: Budget,
     classes: usize,
     fit: impl Fn(&GroveSettings) -> Result<Trained>,
 ) -> Result<Option<(GroveSettings, Trained)>> {
-    let (given, rate) = (shape.rounds.is_some(), shape.learning_rate);
+    let rate = shape.learning_rate;
     let margins = if classes == 2 { 1 } else { classes };
     let bits = shape.vote_bits.unwrap_or(8);
     let refits = shape.refits.is_some_and(|refits| refits > 0);
@@ -201,7 +206,7 @@ fn within(
         }
         let full = size as f64 / budget.most() as f64;
         let next = ((rounds as f64 * 0.98 / full) as usize).clamp(1, MOST_ROUNDS);
-        if given || next == rounds || (FULL..=1.0).contains(&full) || full > 1.0 && rounds == 1 {
+        if is_fixed || next == rounds || (FULL..=1.0).contains(&full) || full > 1.0 && rounds == 1 {
             break;
         }
         rounds = if full > 1.0 { next.min(rounds - 1) } else { next };
