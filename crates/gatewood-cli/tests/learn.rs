@@ -117,3 +117,23 @@ fn models_stay_within_their_luts() {
     assert_eq!(run(folder, "train a.pla --max-luts 30 --max-ands 30").unwrap_err().0, 2);
     assert_eq!(run(folder, "train a.pla --max-luts 0").unwrap_err().0, 2);
 }
+
+#[test]
+fn gates_that_are_fitted_anew_take_fewer_errors_and_stay_a_proven_circuit() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = "train mnist35 --rounds 12 --trees-per-round 1 --arity 6 --depth 1 --vote-bits 1 --learning-rate 0.2 --climb 50 \
+                 --patterns 0 --spans 0 --threads 1 --json -o";
+    let before = object(folder, &format!("{train} before.gw"));
+    let after = object(folder, &format!("{train} after.gw --refits 6 --shared-gates 8"));
+    let error = |found: &Value, name: &str| found[name].as_f64().unwrap();
+    assert!(error(&after, "train_error") < 0.2 * error(&before, "train_error"), "{before} {after}");
+    assert!(error(&after, "test_error") < 0.7 * error(&before, "test_error"), "{before} {after}");
+    // A gate that trees share is there once.
+    let luts = object(folder, "inspect after.gw --luts 6 --json")["luts"]["luts"].as_u64().unwrap();
+    assert!(luts <= 30, "{luts}");
+    run(folder, "export after.gw --to aiger -o after.aig").unwrap();
+    assert!(run(folder, "verify after.gw after.aig").unwrap().contains("equal"));
+    assert_eq!(run(folder, "train mnist35 --shared-gates 8").unwrap_err().0, 2);
+    assert_eq!(run(folder, "train mnist35 --refits 2 --vote-bits 3").unwrap_err().0, 2);
+}

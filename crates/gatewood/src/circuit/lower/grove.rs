@@ -1,5 +1,7 @@
 //! Groves as netlists: the trees' gates, the votes' bits, sums of them, and the choice of the class.
 
+use std::collections::HashMap;
+
 use super::super::{Grove, Netlist, NetlistBuilder, Output, Signal, Target, VoteTree};
 use super::adder::{Sum, SumsOf};
 use super::logic::{LUT_INPUTS, Logic};
@@ -164,8 +166,9 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
         SumsOf::Counters => Group::join,
         SumsOf::FullAdders => Group::join_alike,
     };
+    let mut known = Known::new();
     for tree in grove.trees() {
-        let inputs = add_gates(logic, tree, &columns)?;
+        let inputs = add_gates(logic, tree, &columns, &mut known)?;
         let votes = |index: usize| -> Vec<i64> {
             (0..1usize << inputs.len()).map(|address| tree.votes_at(address)[index].into()).collect()
         };
@@ -189,17 +192,41 @@ fn add_votes(logic: &mut Logic, grove: &Grove, margins: &mut [Margin]) -> Result
     Ok(())
 }
 
+/// The gates of trees so far, by table and inputs: a gate that trees share is there once.
+type Known = HashMap<(Vec<u64>, Vec<Signal>), Signal>;
+
 /// The root inputs of a tree over these columns, its gates below the root added.
-fn add_gates(logic: &mut Logic, tree: &VoteTree, columns: &[Signal]) -> Result<Vec<Signal>> {
+fn add_gates(
+    logic: &mut Logic,
+    tree: &VoteTree,
+    columns: &[Signal],
+    known: &mut Known,
+) -> Result<Vec<Signal>> {
     let mut below: Vec<Signal> = tree.leaves().iter().map(|&column| columns[column as usize]).collect();
     for level in 1..tree.depth() {
         below = below
             .chunks(tree.arities()[level - 1])
             .enumerate()
-            .map(|(gate, inputs)| logic.lut(tree.table_words(level, gate), inputs))
+            .map(|(gate, inputs)| add_gate(logic, tree.table_words(level, gate), inputs, known))
             .collect::<Result<_>>()?;
     }
     Ok(below)
+}
+
+/// A gate, if it is not there yet.
+fn add_gate(logic: &mut Logic, words: &[u64], inputs: &[Signal], known: &mut Known) -> Result<Signal> {
+    let last = (1usize << inputs.len()) - 1;
+    let [first, last] = [0, last].map(|address| words[address / 64] >> (address % 64) & 1 != 0);
+    if inputs.iter().all(|&input| input == inputs[0]) && (first, last) == (false, true) {
+        return Ok(inputs[0]);
+    }
+    let key = (words.to_vec(), inputs.to_vec());
+    if let Some(&signal) = known.get(&key) {
+        return Ok(signal);
+    }
+    let signal = logic.lut(words, inputs)?;
+    known.insert(key, signal);
+    Ok(signal)
 }
 
 /// Roots whose votes are read from the same LUTs, and the sum of their votes at each joint address.
@@ -389,6 +416,21 @@ mod tests {
             let grove = Grove::new(6, 2, vec![bias], 1.0, vec![tree]).unwrap();
             check(&grove);
         }
+    }
+
+    #[test]
+    fn gates_that_trees_share_are_there_once() {
+        // Each tree reads the same gate of two inputs, and an input through a gate that repeats it.
+        let trees = (0..2).map(|tree| {
+            let leaves = vec![0, 1, 2 + tree, 2 + tree];
+            let votes = vec![-1, 1, 1, -1];
+            VoteTree::new(vec![2, 2], Target::One(tree), leaves, vec![0b0110, 0b1010], votes).unwrap()
+        });
+        let grove = Grove::new(4, 3, vec![0; 3], 1.0, trees.collect()).unwrap();
+        let outputs = GroveOutputs { one_hot: false, margins: false };
+        let netlist = Netlist::from_grove(&grove, column_names(4), outputs).unwrap();
+        assert!(netlist.luts() <= 3 + 6, "{}", netlist.luts());
+        check(&grove);
     }
 
     #[test]
