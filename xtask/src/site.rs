@@ -65,7 +65,7 @@ pub fn build(log: &Log) -> Result<String> {
 fn library(log: &Log, compiler: &Compiler) -> Result<Vec<u8>> {
     let mut command = compiler.cargo("build", compiler.small());
     command.args(["--release", "--package", "gatewood-wasm", "--lib"]).current_dir(root());
-    command.args(["--config", "profile.release.package.gatewood.opt-level=3"]);
+    command.args(["--config", "profile.release.package.gatewood.opt-level=2"]);
     for (name, value) in
         [("OPT_LEVEL", "z"), ("LTO", "off"), ("CODEGEN_UNITS", "1"), ("DEBUG", "false"), ("STRIP", "symbols")]
     {

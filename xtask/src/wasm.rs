@@ -95,9 +95,9 @@ impl Compiler {
     /// along, which takes a fifth off; functions that are inlined only where they are small take a few hundredths.
     pub(crate) fn small(&self) -> &'static str {
         match self {
-            Self::Same => "-C target-feature=+simd128 -C llvm-args=--inline-threshold=80 -C panic=abort",
+            Self::Same => "-C target-feature=+simd128 -C llvm-args=--inline-threshold=45 -C panic=abort",
             Self::Debian => {
-                "-C target-feature=+simd128 -C llvm-args=--inline-threshold=80 -C panic=immediate-abort \
+                "-C target-feature=+simd128 -C llvm-args=--inline-threshold=45 -C panic=immediate-abort \
                  -Z unstable-options -Z location-detail=none"
             }
         }
