@@ -250,7 +250,32 @@ __device__ __noinline__ u32 cut_few(const Climb &c, const Shape &s, const Room &
     return __ballot_sync(0xffffffffu, lane < addresses && rank > place);
 }
 
-// The same for more addresses; the table is among what the block shares.
+// The best score that a thread of the block has, and its place: the first of those that are as good.
+__device__ inline void best_of_block(u64 *sums, i64 &best, u32 &place) {
+    for (u32 step = 16; step > 0; step /= 2) {
+        i64 other = __shfl_xor_sync(0xffffffffu, best, step);
+        u32 other_place = __shfl_xor_sync(0xffffffffu, place, step);
+        if (other > best || (other == best && other_place < place)) {
+            best = other;
+            place = other_place;
+        }
+    }
+    if (threadIdx.x % 32 == 0) {
+        sums[2 * (threadIdx.x / 32)] = (u64)best;
+        sums[2 * (threadIdx.x / 32) + 1] = place;
+    }
+    __syncthreads();
+    for (u32 warp = 0; warp < blockDim.x / 32; warp++) {
+        i64 other = (i64)sums[2 * warp];
+        u32 other_place = (u32)sums[2 * warp + 1];
+        if (other > best || (other == best && other_place < place)) {
+            best = other;
+            place = other_place;
+        }
+    }
+}
+
+// As cut_few for more addresses; the table is among what the block shares.
 __device__ __noinline__ void cut_many(const Climb &c, const Shape &s, const Room &r, u32 arity) {
     u32 addresses = 1u << arity, mask = addresses - 1;
     const u32 *zeros = r.counts, *ones = r.counts + addresses;
@@ -284,27 +309,7 @@ __device__ __noinline__ void cut_many(const Climb &c, const Shape &s, const Room
             }
         }
     }
-    for (u32 step = 16; step > 0; step /= 2) {
-        i64 other = __shfl_xor_sync(0xffffffffu, best, step);
-        u32 other_place = __shfl_xor_sync(0xffffffffu, place, step);
-        if (other > best || (other == best && other_place < place)) {
-            best = other;
-            place = other_place;
-        }
-    }
-    if (threadIdx.x % 32 == 0) {
-        r.sums[2 * (threadIdx.x / 32)] = (u64)best;
-        r.sums[2 * (threadIdx.x / 32) + 1] = place;
-    }
-    __syncthreads();
-    for (u32 warp = 0; warp < blockDim.x / 32; warp++) {
-        i64 other = (i64)r.sums[2 * warp];
-        u32 other_place = (u32)r.sums[2 * warp + 1];
-        if (other > best || (other == best && other_place < place)) {
-            best = other;
-            place = other_place;
-        }
-    }
+    best_of_block(r.sums, best, place);
     u32 *table = (u32 *)r.table;
     for (u32 address = threadIdx.x; address < addresses; address += blockDim.x) {
         if (r.ranks[address] >= place) atomicAdd(&table[address / 32], 1u << (address % 32));

@@ -142,27 +142,7 @@ __device__ __noinline__ void fit_gate(const Subtrees &s, const Room &r, u64 *key
             place = rank;
         }
     }
-    for (u32 step = 16; step > 0; step /= 2) {
-        i64 other = __shfl_xor_sync(0xffffffffu, best, step);
-        u32 other_place = __shfl_xor_sync(0xffffffffu, place, step);
-        if (other > best || (other == best && other_place < place)) {
-            best = other;
-            place = other_place;
-        }
-    }
-    if (threadIdx.x % 32 == 0) {
-        r.sums[2 * (threadIdx.x / 32)] = (u64)best;
-        r.sums[2 * (threadIdx.x / 32) + 1] = place;
-    }
-    __syncthreads();
-    for (u32 warp = 0; warp < blockDim.x / 32; warp++) {
-        i64 other = (i64)r.sums[2 * warp];
-        u32 other_place = (u32)r.sums[2 * warp + 1];
-        if (other > best || (other == best && other_place < place)) {
-            best = other;
-            place = other_place;
-        }
-    }
+    best_of_block(r.sums, best, place);
     __syncthreads();
     // One address or none: nothing to cut, the gate says the majority.
     bool is_cut = place != 0xffffffffu, is_zero = !is_cut && rows[1] < rows[0];
