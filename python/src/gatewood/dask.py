@@ -305,10 +305,10 @@ class DaskGatewoodClassifier(_OnCluster, GatewoodClassifier):
         self._check_fitted()
         return self._lazily(X, "predict", None, self.classes_.dtype, **options)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, **options: Any) -> Any:
         """The probability of each class for each row, as a dask collection where ``X`` is one."""
         self._check_fitted()
-        return self._lazily(X, "predict_proba", list(self.classes_), np.float64)
+        return self._lazily(X, "predict_proba", list(self.classes_), np.float64, **options)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is right."""
@@ -320,7 +320,7 @@ class DaskGatewoodRegressor(_OnCluster, GatewoodRegressor):
     """A ``GatewoodRegressor`` whose training rows are in the workers of a Dask cluster.
 
     Parameters and attributes are those of ``GatewoodRegressor``, and ``client`` and ``dask_report_`` as for
-    ``DaskGatewoodClassifier``. Quantiles are not learned on a cluster.
+    ``DaskGatewoodClassifier``.
     """
 
     def __init__(self, *, client: Client | None = None, **settings: Any) -> None:
