@@ -1,6 +1,7 @@
 //! The tests of the crate from outside, as one program: linking one takes as long as compiling many files.
 
 mod command;
+mod devices;
 mod explain;
 mod explore;
 mod exports;

@@ -21,20 +21,20 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// What a run that must go well prints.
-fn good(folder: &Path, words: &str) -> String {
+pub(crate) fn good(folder: &Path, words: &str) -> String {
     let output = run(folder, words);
     assert!(output.status.success(), "{words}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
 /// The exit code and the message of a run that must fail, which prints nothing else.
-fn bad(folder: &Path, words: &str) -> (i32, String) {
+pub(crate) fn bad(folder: &Path, words: &str) -> (i32, String) {
     let output = run(folder, words);
     assert_eq!(text(&output.stdout), "", "{words}");
     (output.status.code().unwrap(), text(&output.stderr))
 }
 
-fn json(text: &str) -> Value {
+pub(crate) fn json(text: &str) -> Value {
     assert_eq!(text.lines().count(), 1, "{text}");
     serde_json::from_str(text).unwrap()
 }
@@ -676,27 +676,4 @@ fn curves_and_pixels_are_drawn() {
     good(folder, "train people.csv --rounds 3 -o people.gw");
     let (code, message) = bad(folder, "inspect people.gw --pixels odd.svg");
     assert!(code == 2 && message.contains("--shape"), "{message}");
-}
-
-/// A device that is unavailable is told before rows are read.
-#[test]
-fn devices_are_chosen_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let (code, message) = bad(folder, "train missing.csv --device gpu");
-    assert!(code == 2 && message.contains("cpu, cuda, cuda:N and auto"), "{message}");
-    let (code, message) = bad(folder, "train missing.csv --device cuda:999");
-    assert!(code == 1 && message.contains("--device cpu"), "{message}");
-    let (code, message) = bad(folder, "train mnist35 --model tree --depth 3 --device cuda:999");
-    assert!(code == 1 && message.contains("--device cpu"), "{message}");
-    let train = "train mnist35 --rounds 3 --seed 1";
-    let errors = |text: &str| json(&good(folder, text))["train_error"].clone();
-    assert_eq!(errors(&format!("{train} --device auto --json")), errors(&format!("{train} --json")));
-    good(folder, &format!("{train} -o digits.gw"));
-    let (code, message) = bad(folder, "predict digits.gw missing.csv --device gpu");
-    assert!(code == 2 && message.contains("cpu, cuda, cuda:N and auto"), "{message}");
-    let (code, message) = bad(folder, "predict digits.gw missing.csv --device cuda:999");
-    assert!(code == 1 && message.contains("--device cpu"), "{message}");
-    let said = |device: &str| good(folder, &format!("predict digits.gw mnist35 --proba --device {device}"));
-    assert_eq!(said("auto"), said("cpu"));
 }

@@ -114,6 +114,12 @@ fn models_stay_within_their_luts() {
     let luts = object(folder, "inspect small.gw --luts 6 --json")["luts"].clone();
     assert!(luts["luts_with_encoder"].as_u64().unwrap() <= 30, "{luts}");
     assert!(found["test_error"].as_f64().unwrap() < 0.2, "{found}");
+    // All rows may take more LUTs than the part of them that chose the rounds.
+    for most in [100, 300] {
+        run(folder, &format!("train mnist35 --max-luts {most} -o small.gw")).unwrap();
+        let luts = object(folder, "inspect small.gw --luts 6 --json")["luts"]["luts"].as_u64().unwrap();
+        assert!((most / 2..=most).contains(&luts), "{luts} of {most}");
+    }
     assert_eq!(run(folder, "train a.pla --max-luts 30 --max-ands 30").unwrap_err().0, 2);
     assert_eq!(run(folder, "train a.pla --max-luts 0").unwrap_err().0, 2);
 }

@@ -3,7 +3,7 @@
 use crate::platform::parallel::*;
 
 use super::greedy::{Branch, Column, Grower, Scratch, reserved};
-use super::there::grow_there;
+use super::on_device::grow_on_device;
 use super::{TrainingView, TreeSettings};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
@@ -73,7 +73,7 @@ pub fn fit_tree_on(
     settings: &TreeSettings,
     observer: &dyn Observer,
 ) -> Result<Tree> {
-    fit_by(|grower| grow_there(grower, device), bits, labels, settings, observer, Kernels::best())
+    fit_by(|grower| grow_on_device(grower, device), bits, labels, settings, observer, Kernels::best())
 }
 
 /// Learns a tree, given how it is grown once its leaves are drawn.

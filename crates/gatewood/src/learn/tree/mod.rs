@@ -3,9 +3,9 @@
 mod climb;
 mod fit;
 mod greedy;
+mod on_device;
 pub mod reference;
 mod settings;
-mod there;
 mod view;
 
 pub use fit::{fit_tree, fit_tree_at, fit_tree_on};

@@ -56,7 +56,7 @@ impl Layout {
 }
 
 /// Grows the whole tree.
-pub(super) fn grow_there(grower: &Grower<'_>, device: &dyn Device) -> Result<Branch> {
+pub(super) fn grow_on_device(grower: &Grower<'_>, device: &dyn Device) -> Result<Branch> {
     let (arity, depth) = (grower.settings.arity, grower.settings.depth);
     let wanted = Layout::new(grower.settings, usize::MAX).map_or(0, |layout| layout.end);
     let sheet = device.sheet(grower.view, wanted)?;
