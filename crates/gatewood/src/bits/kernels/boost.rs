@@ -18,6 +18,14 @@ const FEW_ADDRESSES: usize = 8;
 /// Rows whose sums fit in 32 bits.
 const BLOCK: usize = 64;
 
+/// Addresses up to which gradient and hessian are summed in one number, in several tables: neighbouring rows often have the
+/// same address, and would wait for each other. On AVX-512 a row of 16 addresses takes 0.5 ns in place of 0.9.
+const SOME_ADDRESSES: usize = 64;
+const TABLES: usize = 4;
+
+/// Rows of a table whose sums of gradients, each at most 2^[`POINT`] in size, fit in 32 bits with their sign.
+const TABLE_ROWS: usize = 124;
+
 /// Numbers that are multiplied side by side.
 const LANES: usize = 8;
 
@@ -182,8 +190,38 @@ fn sum_generic<V: Vector>(addresses: &[u16], gradients: &[i32], sums: &mut [Sums
             sums.hessian += i64::from(hessian);
         }
     }
-    for (&address, &gradient) in rest.iter().zip(&gradients[whole..]) {
+    let gradients = &gradients[whole..];
+    if sums.len() <= SOME_ADDRESSES {
+        sum_in_tables(rest, gradients, sums);
+        return;
+    }
+    for (&address, &gradient) in rest.iter().zip(gradients) {
         sums[usize::from(address)].add(gradient, 1);
+    }
+}
+
+/// Adds what rows of some addresses count for: gradients in the upper half of a number, hessians in the lower.
+#[inline(always)]
+fn sum_in_tables(addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) {
+    const ROWS: usize = TABLES * TABLE_ROWS;
+    for (addresses, gradients) in addresses.chunks(ROWS).zip(gradients.chunks(ROWS)) {
+        let mut both = [0i64; ROWS];
+        for (both, &gradient) in both.iter_mut().zip(gradients) {
+            *both = (i64::from(gradient) << 32) + i64::from(hessian(gradient));
+        }
+        let mut tables = [[0i64; SOME_ADDRESSES]; TABLES];
+        for (addresses, both) in addresses.chunks(TABLES).zip(both.chunks(TABLES)) {
+            for ((table, &address), both) in tables.iter_mut().zip(addresses).zip(both) {
+                table[usize::from(address) % SOME_ADDRESSES] += both;
+            }
+        }
+        for (address, sums) in sums.iter_mut().enumerate() {
+            for table in &tables {
+                let hessian = i64::from(table[address] as u32);
+                sums.hessian += hessian;
+                sums.gradient += (table[address] - hessian) >> 32;
+            }
+        }
     }
 }
 
@@ -296,7 +334,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn all_levels_do_what_is_done_row_by_row(rows in 0usize..700, bits in 1u32..7, limit in 1i32..3000, seed: u64) {
+        fn all_levels_do_what_is_done_row_by_row(rows in 0usize..700, bits in 1u32..9, limit in 1i32..3000, seed: u64) {
             let mut stream = Stream::new(seed, Purpose::Sample, 0);
             let mut below = |count: u32| stream.below(count);
             let count = 1usize << bits;
@@ -368,17 +406,21 @@ mod tests {
     fn the_worst_rows_are_summed_rightly() {
         let gradients = vec![1 - (1 << POINT); 4096];
         for kernels in Level::available().into_iter().filter_map(Kernels::at) {
-            let mut sums = [Sums::default(); 2];
-            kernels.sum(&[1; 4096], &gradients, &mut sums);
-            assert_eq!(sums[1].gradient, 4096 * i64::from(1 - (1 << POINT)));
+            for addresses in [2, 16, 64, 128] {
+                let mut sums = vec![Sums::default(); addresses];
+                kernels.sum(&[1; 4096], &gradients, &mut sums);
+                assert_eq!(sums[1].gradient, 4096 * i64::from(1 - (1 << POINT)));
+            }
             let log = kernels.log_likelihood(&gradients);
             assert!((log + 4096.0 * f64::from(POINT) * std::f64::consts::LN_2).abs() < 1e-6, "{log}");
         }
         let halves = vec![1 << (POINT - 1); 4096];
         for kernels in Level::available().into_iter().filter_map(Kernels::at) {
-            let mut sums = [Sums::default(); 2];
-            kernels.sum(&[0; 4096], &halves, &mut sums);
-            assert_eq!(sums[0].hessian, 4096 << (POINT - 2));
+            for addresses in [2, 16, 64, 128] {
+                let mut sums = vec![Sums::default(); addresses];
+                kernels.sum(&[0; 4096], &halves, &mut sums);
+                assert_eq!(sums[0].hessian, 4096 << (POINT - 2));
+            }
         }
     }
 }

@@ -346,10 +346,7 @@ impl Kernels {
         dispatch!(self, boost::squares(unit, targets, margins))
     }
 
-    /// Adds the gradient and the hessian of every row to the sums of its address.
-    ///
-    /// # Panics
-    /// When there are no sums for an address.
+    /// Adds the gradient and the hessian of every row to the sums of its address; there are sums for all addresses.
     pub(crate) fn sum(self, addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) {
         dispatch!(self, boost::sum(addresses, gradients, sums));
     }

@@ -182,9 +182,9 @@ pub(super) fn is_better(loss: f64, than: f64, objective: &dyn Objective) -> bool
     loss < than * (1.0 - part) - least
 }
 
-/// The rounds after which held-out rows are judged.
-pub(super) fn judgings() -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(EVERY), |&round| Some(round + EVERY + round / SPREAD))
+/// The round after which held-out rows are judged next, after one at which they were.
+pub(super) fn judging_after(round: usize) -> usize {
+    round + EVERY + round / SPREAD
 }
 
 /// The part each row belongs to, classes spread evenly.
@@ -254,7 +254,7 @@ fn judge_fold<E: Engine>(
     let mut judged = Vec::new();
     let mut best = (f64::INFINITY, 0);
     let mut gates = setup.gates();
-    let mut judgings = judgings().peekable();
+    let mut judge_at = judging_after(0);
     let mut factor = 1.0;
     for round in 1..=grower.plan.rounds {
         let room = grower.room(&gates);
@@ -263,7 +263,8 @@ fn judge_fold<E: Engine>(
         grown.iter().for_each(|tree| gates.add(tree));
         let last = if growing.easy == Some(true) { grower.plan.easy_rounds } else { grower.plan.rounds };
         let done = grown.is_empty() || round >= last || clock.is_over();
-        if judgings.next_if_eq(&round).is_some() || done {
+        if round == judge_at || done {
+            judge_at = judging_after(round);
             let now = calibrate(
                 setup.engine,
                 &growing.rows,

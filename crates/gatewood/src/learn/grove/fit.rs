@@ -5,12 +5,10 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 use super::calibrate::{Calibrated, calibrate};
-use super::choose_rounds::{
-    Chosen, best_of, choose_while, held_out_part, is_better, is_enough, judgings, pruning_pays,
-};
-use super::eval_metric::{EvalMetric, mean_area};
+use super::choose_rounds::{Chosen, choose_while, held_out_part, pruning_pays};
 use super::features::{grove_of, trees_among};
 use super::gates::Gates;
+use super::grow::{Grown, Growth};
 use super::leaf_step::LeafStep;
 use super::pairs;
 use super::prune::prune;
@@ -145,34 +143,40 @@ impl<'a, E: Engine> Setup<'a, E> {
         Ok(())
     }
 
-    /// Of several plans, that whose first rounds leave the smaller loss on held-out rows.
+    /// Of several plans, that whose first rounds leave the smaller loss on held-out rows; and these rounds, where they are
+    /// those that the plan begins with and the rows are still as they left them.
     pub(super) fn better_shape(
         &mut self,
         plan: GrovePlan,
         others: Vec<GrovePlan>,
         tracker: &Tracker<'_>,
-    ) -> Result<GrovePlan> {
+    ) -> Result<(GrovePlan, Option<Growth<'a, E>>)> {
         let held_out = held_out_part(self, &plan)?;
         let rounds = if plan.cv_folds > 0 { SHAPE_ROUNDS_OF_A_FOLD } else { SHAPE_ROUNDS };
         // A gate alone learns less a round.
         let rounds = |plan: &GrovePlan| if plan.arities.len() == 1 { rounds * 3 / 2 } else { rounds };
         let mut best: Option<(f64, GrovePlan)> = None;
+        // An engine has room for one state: that of the plan tried last.
+        let mut last: Option<Growth<'a, E>> = None;
         for plan in std::iter::once(plan).chain(others) {
             self.rebase(&plan)?;
+            last = None;
             let grower = self.grower(plan.clone());
-            let mut growing = self.begin(&grower, Some(&held_out))?;
-            for round in 0..rounds(&plan) {
-                grower.round(round, &mut growing, usize::MAX)?;
+            let mut growth = Growth::begin(self, &grower, None, Some(held_out.clone()))?;
+            for _ in 0..rounds(&plan) {
+                growth.round(self, &grower, None, Clock::new(None))?;
                 tracker.check()?;
             }
-            let loss = calibrate(self.engine, &growing.rows, self.objective(), Some(&held_out), 1.0, 1)?.loss;
+            let loss = growth.held_out_loss(self)?;
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
                 best = Some((loss, plan));
+                last = Some(growth);
             }
         }
         let (_, best) = best.expect("there is a plan");
         self.rebase(&best)?;
-        Ok(best)
+        // Folds hold other rows out.
+        Ok((best.clone(), last.filter(|_| best.cv_folds == 0)))
     }
 
     pub(super) fn objective(&self) -> &dyn Objective {
@@ -224,7 +228,7 @@ impl<'a, E: Engine> Setup<'a, E> {
     }
 
     /// What is known of rows after some trees.
-    fn state_of(
+    pub(super) fn state_of(
         &self,
         engine: &E,
         trees: &[VoteTree],
@@ -242,17 +246,28 @@ impl<'a, E: Engine> Setup<'a, E> {
     }
 }
 
-/// Learns a grove as a plan says, with the rounds that folds have chosen where they have; `only_time` where nothing but the
+/// What is known of a plan that was chosen among several.
+pub(super) enum Known<'a, E: Engine> {
+    /// Nothing: it was not chosen, or by rows that are gone.
+    Nothing,
+    /// The rounds that folds have chosen.
+    Rounds(Chosen),
+    /// Its first rounds.
+    Begun(Growth<'a, E>),
+}
+
+/// Learns a grove as a plan says, given what is known of it; `only_time` where nothing but the
 /// time says how long.
 pub(super) fn learn_grove<E: Engine>(
     setup: &mut Setup<'_, E>,
     validation: Option<&E>,
-    (plan, known): (GrovePlan, Option<Chosen>),
+    (plan, known): (GrovePlan, Known<'_, E>),
     only_time: bool,
     clock: Clock,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
     let learned = if only_time {
+        drop(known);
         learn_within(setup, plan, clock, &Timed { observer, clock })?
     } else {
         learn(setup, validation, plan, known, clock, observer)?
@@ -261,7 +276,7 @@ pub(super) fn learn_grove<E: Engine>(
 }
 
 /// The share of rows that are wrong, and the mean loss.
-fn mean_loss<E: Engine>(engine: &E, state: &E::State) -> Result<(f64, f64)> {
+pub(super) fn mean_loss<E: Engine>(engine: &E, state: &E::State) -> Result<(f64, f64)> {
     let (loss, rows) = (engine.loss(state)?, engine.rows().max(1) as f64);
     Ok((loss.wrong as f64 / rows, loss.loss as f64 / f64::from(1 << 20) / rows))
 }
@@ -270,7 +285,7 @@ fn mean_loss<E: Engine>(engine: &E, state: &E::State) -> Result<(f64, f64)> {
 struct Learned {
     /// With the rounds that were chosen.
     plan: GrovePlan,
-    growth: Growth,
+    grown: Grown,
     /// What a vote is worth, as a multiple of what it was worth while learning.
     factor: f64,
     /// What it lost on rows held out to choose the rounds, where there were any.
@@ -281,31 +296,38 @@ fn learn<E: Engine>(
     setup: &Setup<'_, E>,
     validation: Option<&E>,
     mut plan: GrovePlan,
-    known: Option<Chosen>,
+    known: Known<'_, E>,
     clock: Clock,
     observer: &dyn Observer,
 ) -> Result<Learned> {
+    let grower = setup.grower(plan.clone());
     if plan.cv_folds == 0 {
-        let held_out = match validation {
-            None if plan.validation_fraction > 0.0 && setup.trees.is_empty() => {
-                Some(held_out_part(setup, &plan)?)
+        let growth = match known {
+            Known::Begun(growth) => growth,
+            _ => {
+                let is_held_out =
+                    validation.is_none() && plan.validation_fraction > 0.0 && setup.trees.is_empty();
+                let held_out = is_held_out.then(|| held_out_part(setup, &plan)).transpose()?;
+                Growth::begin(setup, &grower, validation, held_out)?
             }
-            _ => None,
         };
-        let growth = grow(setup, validation, held_out.as_deref(), &plan, None, clock, observer)?;
-        let (factor, loss) = growth.judged.map_or((1.0, f64::INFINITY), |best| (best.factor, best.loss));
-        return Ok(Learned { plan, growth, factor, loss });
+        let grown = growth.go_on(setup, &grower, None, clock, observer)?;
+        let (factor, loss) = grown.judged.map_or((1.0, f64::INFINITY), |best| (best.factor, best.loss));
+        return Ok(Learned { plan, grown, factor, loss });
     }
     let tracker = Tracker::new(observer, plan.rounds as u64);
-    let grow = |chosen: &OnceLock<Chosen>| grow(setup, None, None, &plan, Some(chosen), clock, observer);
-    let (chosen, mut growth) = match known {
-        Some(chosen) => (chosen, grow(&OnceLock::from(chosen))?),
-        None => choose_while(setup, &plan, clock, &tracker, grow)?,
+    let grow = |chosen: &OnceLock<Chosen>| {
+        let growth = Growth::begin(setup, &grower, None, None)?;
+        growth.go_on(setup, &grower, Some(chosen), clock, observer)
     };
-    growth.curve.truncate(chosen.rounds);
-    growth.cut(chosen.rounds);
+    let (chosen, mut grown) = match known {
+        Known::Rounds(chosen) => (chosen, grow(&OnceLock::from(chosen))?),
+        _ => choose_while(setup, &plan, clock, &tracker, grow)?,
+    };
+    grown.curve.truncate(chosen.rounds);
+    grown.cut(chosen.rounds);
     (plan.rounds, plan.easy_rounds) = (chosen.rounds, chosen.rounds);
-    Ok(Learned { plan, growth, factor: chosen.factor, loss: chosen.loss })
+    Ok(Learned { plan, grown, factor: chosen.factor, loss: chosen.loss })
 }
 
 /// Learns with the rounds and the rate that make most of the time there is.
@@ -321,7 +343,7 @@ fn learn_within<E: Engine>(
     loop {
         setup.rebase(&plan)?;
         let begun = clock.spent();
-        let learned = learn(setup, None, plan.clone(), None, clock, observer)?;
+        let learned = learn(setup, None, plan.clone(), Known::Nothing, clock, observer)?;
         let took = clock.spent() - begun;
         if let Some(best) = best.take_if(|best| best.loss <= learned.loss) {
             setup.rebase(&best.plan)?;
@@ -342,23 +364,23 @@ fn finish<E: Engine>(
     learned: Learned,
     observer: &dyn Observer,
 ) -> Result<GroveFit> {
-    let Learned { plan, mut growth, mut factor, mut loss } = learned;
-    if let Some(best) = growth.best {
-        growth.cut(best);
+    let Learned { plan, mut grown, mut factor, mut loss } = learned;
+    if let Some(best) = grown.best {
+        grown.cut(best);
     }
     let of = |trees: &[VoteTree]| Gates::of(setup.inputs, trees).total();
-    let mut most = plan.max_gates.filter(|&most| of(&growth.trees) > most);
+    let mut most = plan.max_gates.filter(|&most| of(&grown.trees) > most);
     if let Some(gates) = most {
-        let (rounds, stop) = (growth.ends.len(), growth.rounds_within(gates, setup.inputs));
+        let (rounds, stop) = (grown.ends.len(), grown.rounds_within(gates, setup.inputs));
         let tracker = Tracker::new(observer, rounds as u64);
         // To ask takes about as long as to learn: not where time is short.
         let ask = stop > 0 && plan.time_limit.is_none();
         if ask && !pruning_pays(setup, &plan, rounds, gates, &tracker)? {
-            growth.cut(stop);
+            grown.cut(stop);
             most = None;
         }
     }
-    let Growth { mut trees, curve, ends, .. } = growth;
+    let Grown { mut trees, curve, ends, .. } = grown;
     let grower = setup.grower(plan);
     if let Some(most) = most {
         let mut state = setup.state_of(setup.engine, &trees, &grower, None)?;
@@ -376,141 +398,4 @@ fn finish<E: Engine>(
         rounds: ends.len(),
         held_out_loss: loss.is_finite().then_some(loss),
     })
-}
-
-/// Trees as they were grown, round by round.
-struct Growth {
-    /// Those there were, then those of each round.
-    trees: Vec<VoteTree>,
-    /// The number of trees after each round.
-    ends: Vec<usize>,
-    curve: Vec<CurvePoint>,
-    /// The round best on validation rows or rows held out, where there are any.
-    best: Option<usize>,
-    /// What rows held out for good say of it.
-    judged: Option<Calibrated>,
-}
-
-impl Growth {
-    /// The rounds after which the trees had at most so many gates, columns from `inputs` on being shared features.
-    fn rounds_within(&self, most: usize, inputs: usize) -> usize {
-        let (mut gates, mut begun) = (Gates::of(inputs, []), 0);
-        let within = |&&end: &&usize| {
-            self.trees[begun..end].iter().for_each(|tree| gates.add(tree));
-            begun = end;
-            gates.total() <= most
-        };
-        self.ends.iter().take_while(within).count()
-    }
-
-    /// Takes back the rounds after one.
-    fn cut(&mut self, rounds: usize) {
-        self.ends.truncate(rounds);
-        if let Some(&end) = self.ends.last() {
-            self.trees.truncate(end);
-        }
-    }
-}
-
-/// Runs the rounds of a plan, or those that are being chosen: then it may run some more until it is told.
-fn grow<E: Engine>(
-    setup: &Setup<'_, E>,
-    validation: Option<&E>,
-    held_out: Option<&[bool]>,
-    plan: &GrovePlan,
-    chosen: Option<&OnceLock<Chosen>>,
-    clock: Clock,
-    observer: &dyn Observer,
-) -> Result<Growth> {
-    let grower = setup.grower(plan.clone());
-    let mut held = match validation {
-        Some(engine) => Some((engine, setup.state_of(engine, &setup.trees, &grower, None)?)),
-        None => None,
-    };
-    let mut growing = setup.begin(&grower, held_out)?;
-    let mut judged: Vec<(usize, Calibrated)> = Vec::new();
-    let mut judgings = judgings().peekable();
-    let mut tracker = Tracker::new(observer, plan.rounds as u64);
-    let mut growth =
-        Growth { trees: setup.trees.clone(), ends: Vec::new(), curve: Vec::new(), best: None, judged: None };
-    let mut gates = setup.gates();
-    // The best round so far and its loss: that whose scaled margins have the least. The error of few rows is too much a
-    // matter of luck.
-    let mut best = (f64::INFINITY, 0);
-    let mut factor = 1.0;
-    for round in 1..=plan.rounds {
-        let first = setup.first_round(plan);
-        let grown = grower.round(first + round - 1, &mut growing, grower.room(&gates))?;
-        if grown.is_empty() {
-            break;
-        }
-        if let Some((engine, held)) = &mut held {
-            let addresses =
-                grown.iter().map(|tree| engine.address(held, tree)).collect::<Result<Vec<_>>>()?;
-            let votes: Vec<(&VoteTree, &E::Addresses)> = grown.iter().zip(&addresses).collect();
-            engine.update(held, &votes)?;
-        }
-        grown.iter().for_each(|tree| gates.add(tree));
-        growth.trees.extend(grown);
-        growth.ends.push(growth.trees.len());
-        let (train_error, train_loss) = mean_loss(setup.engine, &growing.rows)?;
-        let mut point = CurvePoint {
-            round,
-            gates: gates.total(),
-            train_error,
-            train_loss,
-            validation_error: None,
-            validation_loss: None,
-            validation_auc: None,
-        };
-        if let Some((engine, held)) = &held {
-            let now = calibrate(*engine, held, setup.objective(), None, factor, 1)?;
-            factor = now.factor;
-            let (error, _) = mean_loss(*engine, held)?;
-            (point.validation_error, point.validation_loss) = (Some(error), Some(now.loss));
-            let judged_by = match plan.eval_metric {
-                EvalMetric::LogLoss => now.loss,
-                EvalMetric::Error => error,
-                EvalMetric::Auc => {
-                    point.validation_auc = mean_area(&engine.margins(held)?, &engine.targets()?);
-                    point.validation_auc.map_or(now.loss, |auc| -auc)
-                }
-            };
-            if judged_by < best.0 {
-                best = (judged_by, round);
-                growth.best = Some(round);
-            }
-        }
-        // Where folds choose, the rounds are theirs alone: how far they are by now is a matter of luck.
-        let rounds = match chosen.map(OnceLock::get) {
-            Some(chosen) => chosen.map_or(plan.rounds, |chosen| chosen.rounds),
-            None if growing.easy == Some(true) => plan.easy_rounds,
-            None => plan.rounds,
-        };
-        let mut is_over = clock.is_over() || round >= rounds;
-        if let Some(held_out) = held_out
-            && (judgings.next_if_eq(&round).is_some() || is_over)
-        {
-            let now = calibrate(setup.engine, &growing.rows, setup.objective(), Some(held_out), factor, 1)?;
-            factor = now.factor;
-            point.validation_loss = Some(now.loss);
-            judged.push((round, now));
-            if is_better(now.loss, best.0, setup.objective()) {
-                best = (now.loss, round);
-            }
-            is_over |= is_enough(round, best.1, plan, setup.objective());
-        }
-        growth.curve.push(point);
-        observer.round(&point);
-        tracker.advance(1)?;
-        tracker.expect(rounds as u64);
-        let is_stopped = plan.early_stopping_rounds.is_some_and(|rounds| round - best.1 >= rounds);
-        if held.is_some() && is_stopped || is_over {
-            break;
-        }
-    }
-    if let Some((round, best)) = best_of(&judged, plan) {
-        (growth.best, growth.judged) = (Some(round), Some(best));
-    }
-    Ok(growth)
 }

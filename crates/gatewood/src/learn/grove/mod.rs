@@ -14,6 +14,7 @@ mod eval_metric;
 mod features;
 mod fit;
 mod gates;
+mod grow;
 mod in_parts;
 mod leaf_step;
 mod pairs;

@@ -2,7 +2,7 @@
 
 use super::choose_rounds::better_by_folds;
 use super::features::candidates;
-use super::fit::{GroveFit, Place, Setup, learn_grove};
+use super::fit::{GroveFit, Known, Place, Setup, learn_grove};
 use super::refit::{Judges, refit};
 use super::round::words_seen;
 use super::settings::{GrovePlan, GroveSettings};
@@ -238,19 +238,20 @@ impl Fit<'_> {
             spans,
         };
         let mut setup = Setup::new(place, make, start, &plan)?;
-        let mut chosen = None;
+        let mut known = Known::Nothing;
         let others = settings.other_shapes(self.profile)?;
         if !others.is_empty() && start.is_none() {
             let tracker = Tracker::new(observer, 1);
             if plan.cv_folds > 0 && self.profile.rows < FOLDS_CHOOSE {
                 let (better, rounds) = better_by_folds(&mut setup, plan, others, clock, &tracker)?;
-                (plan, chosen) = (better, Some(rounds));
+                (plan, known) = (better, Known::Rounds(rounds));
             } else if plan.cv_folds > 0 || plan.validation_fraction > 0.0 {
                 // Many rows: the first rounds tell, and whole folds of all shapes would take several times as long.
-                plan = setup.better_shape(plan, others, &tracker)?;
+                let (better, begun) = setup.better_shape(plan, others, &tracker)?;
+                (plan, known) = (better, begun.map_or(Known::Nothing, Known::Begun));
             }
         }
-        learn_grove(&mut setup, held, (plan, chosen), only_time, clock, observer)
+        learn_grove(&mut setup, held, (plan, known), only_time, clock, observer)
     }
 }
 

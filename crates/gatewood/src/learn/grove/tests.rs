@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 
-use super::fit::{Place, Setup, learn_grove};
+use super::fit::{Known, Place, Setup, learn_grove};
 use super::reference::{self, Aim};
 use super::round::words_seen;
 use super::time_limit::Clock;
@@ -129,7 +129,7 @@ fn fit_parts(
         Place { engine: &engine, order: &order, kernels, inputs: columns, originals: labels.len(), spans };
     let make = |unit| aim.objective(unit);
     let mut setup = Setup::new(place, &make, None, &plan).unwrap();
-    learn_grove(&mut setup, None, (plan, None), false, Clock::new(None), &Silent).unwrap().grove
+    learn_grove(&mut setup, None, (plan, Known::Nothing), false, Clock::new(None), &Silent).unwrap().grove
 }
 
 proptest! {
