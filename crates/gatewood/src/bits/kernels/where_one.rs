@@ -10,12 +10,7 @@ levels! {
 }
 
 #[inline(always)]
-fn sum_generic<V: Vector>(
-    words: &[u64],
-    cells: &[u8],
-    values: &[i32],
-    sums: &mut [[i32; WORD_BITS]],
-) {
+fn sum_generic<V: Vector>(words: &[u64], cells: &[u8], values: &[i32], sums: &mut [[i32; WORD_BITS]]) {
     for ((&word, &cell), &value) in words.iter().zip(cells).zip(values) {
         let (low, high) = sums[cell as usize].split_at_mut(WORD_BITS / 2);
         for (half, sums) in [(word as u32, low), ((word >> 32) as u32, high)] {
