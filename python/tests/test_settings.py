@@ -39,6 +39,8 @@ GROVE: dict[str, Any] = {
     "vote_bits": 5,
     "refits": 1,
     "shared_gates": 3,
+    "refit_rows": 50,
+    "use_dont_cares": True,
     "early_stopping_rounds": 2,
     "shared_trees": True,
     "class_weight": "balanced",
@@ -110,7 +112,7 @@ def test_a_setting_gives_the_same_file(kind, part, name, table, tmp_path):
     encode: dict[str, Any] = {"image": SHAPE} if name in OF_IMAGES else {}
     if name == "height":
         chosen["depth"] = 3
-    if name == "shared_gates":
+    if name in ("shared_gates", "refit_rows"):
         chosen["refits"] = 2
     (encode if part == "encode" else chosen)[name] = value
     table.to_csv(tmp_path / "rows.csv", index=False)

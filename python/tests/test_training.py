@@ -27,7 +27,7 @@ def test_every_setting_of_the_library_is_a_parameter():
         del settings["model"]
         expected = {names.get(name, name) for name in settings} | {"n_jobs", "verbose"}
         # Written down only where it is chosen.
-        expected |= {"augment", "eval_metric", "max_luts", "max_ands", "refits", "shared_gates"} if make is GatewoodClassifier else set()
+        expected |= {"augment", "eval_metric", "max_luts", "max_ands", "refits", "shared_gates", "refit_rows", "use_dont_cares"} if make is GatewoodClassifier else set()
         # Where it is learned is no setting of the model.
         expected |= {"device"}
         assert set(make().get_params()) == expected

@@ -142,4 +142,25 @@ fn gates_that_are_fitted_anew_take_fewer_errors_and_stay_a_proven_circuit() {
     assert!(run(folder, "verify after.gw after.aig").unwrap().contains("equal"));
     assert_eq!(run(folder, "train mnist35 --shared-gates 8").unwrap_err().0, 2);
     assert_eq!(run(folder, "train mnist35 --refits 2 --vote-bits 3").unwrap_err().0, 2);
+    assert_eq!(run(folder, "train mnist35 --refit-rows 100").unwrap_err().0, 2);
+    // Passes that are asked for are kept where a budget chooses the rest.
+    let sized = object(folder, "train mnist35 --max-luts 60 --refits 2 --threads 1 --json -o sized.gw");
+    assert_eq!(sized["settings"]["refits"], 2, "{sized}");
+}
+
+#[test]
+fn addresses_that_no_row_has_make_a_circuit_smaller() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let train = "train mnist35 --patterns 0 --rounds 30 --threads 1 --json -o";
+    let before = object(folder, &format!("{train} before.gw"));
+    let after = object(folder, &format!("{train} after.gw --use-dont-cares"));
+    assert_eq!(after["settings"]["use_dont_cares"], true);
+    assert_eq!(before["train_error"], after["train_error"]);
+    let luts = |file: &str| {
+        object(folder, &format!("inspect {file} --luts 6 --json"))["luts"]["luts"].as_u64().unwrap()
+    };
+    assert!(luts("after.gw") < luts("before.gw"), "{} {}", luts("after.gw"), luts("before.gw"));
+    run(folder, "export after.gw --to aiger -o after.aig").unwrap();
+    assert!(run(folder, "verify after.gw after.aig").unwrap().contains("equal"));
 }

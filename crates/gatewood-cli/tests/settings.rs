@@ -81,6 +81,7 @@ fn of_groves() -> Vec<(&'static str, Value)> {
         ("reg_lambda", json!(3.5)),
         ("vote_bits", json!(5)),
         ("refits", json!(1)),
+        ("use_dont_cares", json!(true)),
         ("early_stopping_rounds", json!(2)),
         ("shared_trees", json!(true)),
         ("max_gates", json!(40)),

@@ -30,6 +30,8 @@ pub enum Purpose {
     Refit = 10,
     /// Copies of images.
     Augment = 11,
+    /// Rows that gates are fitted anew to.
+    RefitRows = 12,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

@@ -1,9 +1,11 @@
 //! The best model for a number of LUTs or ANDs, its encoder counted.
 //!
 //! Several shapes of trees are learned from four fifths of the rows, each with as many rounds as fit, and compared on the others.
-//! The best is then learned from all rows.
+//! The best is then learned from all rows. Gates that are fitted anew take long, so that few passes over few rows say how many rounds
+//! fit.
 
 use crate::circuit::{SimplifySettings, SumsOf};
+use crate::encode::Augment;
 use crate::export::{ModelOptions, netlist_of};
 use crate::learn::{GroveSettings, Observer};
 use crate::model::{LearnSettings, Metrics, Model, TrainSettings, Trained, Training, holdout, train};
@@ -83,7 +85,15 @@ const SHAPES: [Shape; 5] = [
 /// Passes in which gates are fitted anew, and gates that trees then share for each tree: on ten digits, 220 shared gates for
 /// 200 trees have 2.3 % of held-out rows wrong after 12 passes, and none 3.5 %.
 const REFITS: usize = 12;
-const SHARED_A_TREE: f64 = 1.15;
+const SHARED_A_TREE: f64 = 1.18;
+
+/// Rows on which columns are compared, and trials of the climb before the first pass.
+const REFIT_SAMPLE: usize = 16_384;
+const REFIT_CLIMB: u32 = 500;
+
+/// Passes and their rows that say how many rounds fit.
+const SHORT_REFITS: usize = 3;
+const SHORT_ROWS: usize = 30_000;
 
 /// Part of the rows that choose among shapes.
 const HELD_OUT: f64 = 0.2;
@@ -121,11 +131,15 @@ pub fn train_sized(
     let with =
         |shape: GroveSettings| TrainSettings { learn: LearnSettings::Grove(shape), ..settings.clone() };
     let mut best: Option<(f64, GroveSettings)> = None;
-    for shape in shapes(grove, settings.encode.image.is_some()) {
-        let fit = |shape: &GroveSettings| train(&part, &with(shape.clone()), observer);
-        let Some((shape, trained)) = within(shape, is_fixed, budget, labels.classes().len(), fit)? else {
+    for shape in shapes(grove, settings.encode.image.is_some(), &settings.encode.augment) {
+        let short = |shape: &GroveSettings| short(shape, part.train.rows.len());
+        let fit = |shape: &GroveSettings| train(&part, &with(short(shape)), observer);
+        let Some((shape, mut trained)) = within(shape, is_fixed, budget, labels.classes().len(), fit)? else {
             continue;
         };
+        if short(&shape) != shape {
+            trained = train(&part, &with(shape.clone()), observer)?;
+        }
         let view = held.view();
         let prediction = trained.model.predict_rows(view.rows, grove.threads)?;
         let error = Metrics::new(labels.classes().len(), view.labels.codes(), &prediction)?.error;
@@ -141,16 +155,17 @@ pub fn train_sized(
 }
 
 /// The shapes to compare: what is set stays, the rest is varied.
-fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
+fn shapes(settings: &GroveSettings, are_images: bool, copies: &[Augment]) -> Vec<GroveSettings> {
     let open = settings.arity.is_none() && settings.root_arity.is_none() && settings.depth.is_none();
+    let must_refit = settings.refits.is_some_and(|refits| refits > 0);
     // Gates are fitted anew where nothing stands against it.
     let can_refit = (open, settings.vote_bits.unwrap_or(1)) == (true, 1)
-        && settings.refits.is_none()
+        && settings.refits != Some(0)
         && settings.spans.unwrap_or(0) + settings.patterns.unwrap_or(0) == 0
         && settings.shared_trees != Some(true);
     let mut shapes: Vec<GroveSettings> = Vec::new();
     for Shape { arity, vote_bits, refits } in SHAPES {
-        if refits && !can_refit {
+        if if refits { !can_refit && !must_refit } else { must_refit } {
             continue;
         }
         let mut shape = settings.clone();
@@ -162,7 +177,12 @@ fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
         shape.patterns = shape.patterns.or(Some(0));
         shape.trees_per_round = shape.trees_per_round.or(Some(1));
         if refits {
-            shape.refits = Some(REFITS);
+            shape.refits = shape.refits.or(Some(REFITS));
+            shape.sample_rows = shape.sample_rows.or(Some(REFIT_SAMPLE));
+            shape.climb = shape.climb.or(Some(REFIT_CLIMB));
+            // Images that may be turned a little may be warped.
+            let warp = copies.contains(&Augment::Turn);
+            shape.augment = shape.augment.or(warp.then(|| vec![Augment::Warp]));
         } else if are_images {
             // Spans cost a LUT each, and less where trees share them.
             shape.feature_reuse = shape.feature_reuse.or(Some(0.97));
@@ -172,6 +192,18 @@ fn shapes(settings: &GroveSettings, are_images: bool) -> Vec<GroveSettings> {
         }
     }
     shapes
+}
+
+/// What chooses the rounds of a shape. Of many rows, where gates are fitted anew: few passes over few rows, and no copies of
+/// images, since the size of the circuit is about the same.
+fn short(shape: &GroveSettings, rows: usize) -> GroveSettings {
+    let mut short = shape.clone();
+    if let Some(refits @ 1..) = shape.refits.filter(|_| rows > SHORT_ROWS) {
+        short.refits = Some(refits.min(SHORT_REFITS));
+        short.refit_rows = Some(shape.refit_rows.map_or(SHORT_ROWS, |rows| rows.min(SHORT_ROWS)));
+        short.augment = Some(Vec::new());
+    }
+    short
 }
 
 /// A shape with as many rounds as fit, and what is learned with them. Rounds that the shape has are where the search starts,

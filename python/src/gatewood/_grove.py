@@ -66,6 +66,10 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         up to six inputs, and votes are of one bit.
     shared_gates : int
         Gates that trees share, where gates are fitted anew.
+    refit_rows : int
+        Rows that gates are fitted anew to, others in every pass. All by default.
+    use_dont_cares : bool
+        Gates lose inputs that no training row needs, since what they say at addresses that were never seen is free.
     early_stopping_rounds : int
         Rounds without improvement on the rows of ``eval_set``, or on a tenth of the rows where there is none, after which
         learning stops.
@@ -158,6 +162,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         vote_bits: int | None = None,
         refits: int | None = None,
         shared_gates: int | None = None,
+        refit_rows: int | None = None,
+        use_dont_cares: bool | None = None,
         early_stopping_rounds: int | None = None,
         eval_metric: str | None = None,
         shared_trees: bool | None = None,
@@ -195,6 +201,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         self.vote_bits = vote_bits
         self.refits = refits
         self.shared_gates = shared_gates
+        self.refit_rows = refit_rows
+        self.use_dont_cares = use_dont_cares
         self.early_stopping_rounds = early_stopping_rounds
         self.eval_metric = eval_metric
         self.shared_trees = shared_trees

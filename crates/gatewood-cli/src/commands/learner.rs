@@ -140,6 +140,14 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "GATES")]
     shared_gates: Option<usize>,
 
+    /// Grove: rows that gates are fitted anew to, others in every pass [default: all]
+    #[arg(long, value_name = "ROWS")]
+    refit_rows: Option<usize>,
+
+    /// Grove: what gates say at addresses that no training row has is free, so that they read fewer inputs
+    #[arg(long)]
+    use_dont_cares: bool,
+
     /// Grove: stop after this many rounds that did not help on a tenth of the training rows, put aside for that
     #[arg(long, alias = "patience", value_name = "P")]
     early_stopping_rounds: Option<usize>,
@@ -157,7 +165,8 @@ pub(crate) struct LearnArgs {
     patterns: Option<usize>,
 
     /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), turned by nine degrees (turn) or warped at
-    /// random (warp), too; or from none but themselves (none) [default: as the named set says]
+    /// random (warp), too; or from none but themselves (none). Each warp adds five copies: warp,warp has ten [default: as the
+    /// named set says]
     #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn", "warp"])]
     augment: Vec<String>,
 
@@ -275,6 +284,8 @@ impl LearnArgs {
             ("vote_bits", self.vote_bits.map(Value::from)),
             ("refits", self.refits.map(Value::from)),
             ("shared_gates", self.shared_gates.map(Value::from)),
+            ("refit_rows", self.refit_rows.map(Value::from)),
+            ("use_dont_cares", self.use_dont_cares.then_some(Value::from(true))),
             ("early_stopping_rounds", self.early_stopping_rounds.map(Value::from)),
             ("eval_metric", self.eval_metric.clone().map(Value::from)),
             ("spans", self.spans.map(Value::from)),

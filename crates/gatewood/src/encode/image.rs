@@ -33,6 +33,7 @@ pub enum Augment {
     /// Each image turned by nine degrees to either side; not sequences.
     Turn,
     /// Five copies of each image, each turned, stretched, slanted and moved a little by random amounts; not sequences.
+    /// Where it is named again, five others.
     Warp,
 }
 

@@ -30,6 +30,9 @@ const COSINE: i64 = 64_729;
 const WARPED: usize = 5;
 const WARPS: usize = 61;
 
+/// Ways of making copies that can be asked for at once, those named again counted.
+const MOST_WAYS: usize = 20;
+
 /// Where the pixels of a copy come from: the place of each from the middle, times a matrix, and moved, in parts of [`WHOLE`].
 struct Affine {
     across: [i64; 2],
@@ -92,6 +95,9 @@ impl Augmented {
         if ways.is_empty() {
             return Ok(None);
         }
+        if ways.len() > MOST_WAYS {
+            return Err(Error::setting(format!("augment has more than {MOST_WAYS} ways")));
+        }
         let columns = match train.rows {
             Rows::Raw(table) => table.columns(),
             Rows::Bits(bits) => bits.columns(),
@@ -102,7 +108,7 @@ impl Augmented {
             ));
         };
         let recipes = recipes(image, ways);
-        let warps = if ways.contains(&Augment::Warp) { warps(image) } else { Vec::new() };
+        let warps = warps(image, ways.iter().filter(|&&way| way == Augment::Warp).count());
         if recipes.is_empty() && warps.is_empty() {
             return Ok(None);
         }
@@ -214,12 +220,12 @@ fn recipes(image: ImageShape, ways: &[Augment]) -> Vec<Vec<Recipe>> {
 }
 
 /// What warped copies are made of, each in several ways that images take in turn.
-fn warps(image: ImageShape) -> Vec<Vec<Recipe>> {
+fn warps(image: ImageShape, times: usize) -> Vec<Vec<Recipe>> {
     let warp = |position: usize| {
         let affine = Affine::warp(&mut Stream::new(0, Purpose::Augment, position as u64));
         recipe(image, |x, y| mapped(image, x, y, &affine))
     };
-    let copies = if image.height > 1 { WARPED } else { 0 };
+    let copies = if image.height > 1 { times * WARPED } else { 0 };
     (0..copies).map(|copy| (copy * WARPS..(copy + 1) * WARPS).map(warp).collect()).collect()
 }
 
@@ -323,6 +329,19 @@ mod tests {
             assert!((3000..=4700).contains(&sum) && copy != &copies[0], "{sum}");
             assert!((6..=8).any(|x| copy[7 * 15 + x] > 80));
         }
+        // Named twice, twice as many, and all others; not without end.
+        let warped = |times: usize| {
+            let rows = LabelledRows { rows: Rows::Raw(table.view()), ..rows };
+            Augmented::new(&rows, Some(image), &vec![Augment::Warp; times])
+        };
+        let twice = warped(2).unwrap().unwrap();
+        let Rows::Raw(all) = twice.rows().rows else { panic!("a table was given") };
+        let twice: Vec<&[u8]> = all.pixels().unwrap().chunks_exact(225).collect();
+        assert_eq!(twice[..copies.len()], copies);
+        assert!(
+            twice.len() == 1 + 2 * WARPED && twice[copies.len()..].iter().all(|copy| !copies.contains(copy))
+        );
+        assert!(warped(21).is_err_and(|error| error.is_setting()));
         // There is nothing to turn in a sequence.
         assert!(Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn]).unwrap().is_none());
     }

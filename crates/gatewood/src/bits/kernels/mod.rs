@@ -426,20 +426,18 @@ impl Kernels {
         dispatch!(self, partition::partition(&column[..words], &mask[..words], rows, zeros, ones));
     }
 
-    /// Adds the value of each of some rows to the sums of its cell: to those of the 64 columns that are one in it, given their
-    /// bits for every row.
+    /// Adds the value of each row to the sums of its cell: to those of the 64 columns that are one in it, given their bits.
     ///
     /// # Panics
-    /// When there is no such row or cell, or a sum leaves 32 bits.
+    /// When there is no such cell, or a sum leaves 32 bits.
     pub(crate) fn sum_where_one(
         self,
         words: &[u64],
-        rows: &[u32],
         cells: &[u8],
         values: &[i32],
         sums: &mut [[i32; WORD_BITS]],
     ) {
-        dispatch!(self, where_one::sum_where_one(words, rows, cells, values, sums));
+        dispatch!(self, where_one::sum_where_one(words, cells, values, sums));
     }
 
     /// Writes the output of a truth table for every row, padding rows included: clear the tail afterwards.

@@ -65,8 +65,8 @@ pub(crate) fn fit_grove_in_parts(
 ) -> Result<GroveFit> {
     let clock = Clock::new(settings.time_limit);
     let plan = plan_of(settings, &task.profile, task.validation.is_some())?;
-    if plan.refits > 0 {
-        return Err(Error::setting("refits need all rows in one process"));
+    if plan.refits > 0 || plan.use_dont_cares {
+        return Err(Error::setting("refits and use_dont_cares need all rows in one process"));
     }
     by_engines(make, task, settings, |order, train, held| {
         let fit = Fit {

@@ -10,6 +10,7 @@
 
 mod calibrate;
 mod choose_rounds;
+mod dont_cares;
 mod eval_metric;
 mod features;
 mod fit;

@@ -87,6 +87,13 @@ pub struct GroveSettings {
     /// left open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_gates: Option<usize>,
+    /// Rows that gates are fitted anew to, others in every pass. All, where it is left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_rows: Option<usize>,
+    /// Whether gates lose inputs that no training row needs: what a gate says at an address that it never saw is free. Off, where it is
+    /// left open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub use_dont_cares: Option<bool>,
     /// Rounds without improvement on the validation rows after which learning stops.
     #[serde(alias = "patience")]
     pub early_stopping_rounds: Option<usize>,
@@ -190,6 +197,12 @@ pub struct GrovePlan {
     /// Gates that trees share where gates are fitted anew.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub shared_gates: usize,
+    /// Rows that gates are fitted anew to in a pass, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refit_rows: Option<usize>,
+    /// Whether gates lost inputs that no training row needs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub use_dont_cares: bool,
     /// Rounds without improvement after which learning stops.
     pub early_stopping_rounds: Option<usize>,
     /// What validation rows choose the rounds by.
@@ -246,6 +259,7 @@ impl GroveSettings {
                 Err(Error::setting(format!("shared_gates {shared} is not between 0 and 100000")))
             }
             () if shared > 0 && refits == 0 => Err(Error::setting("shared_gates need refits")),
+            () if self.refit_rows.is_some() && refits == 0 => Err(Error::setting("refit_rows need refits")),
             () if refits > 0 && data.classes == 0 => {
                 Err(Error::setting("refits are for classes, and the target is a value"))
             }
@@ -417,6 +431,13 @@ impl GroveSettings {
             vote_bits,
             refits,
             shared_gates,
+            refit_rows: self.refit_rows.map(|rows| between("refit_rows", rows, 16, 1 << 31)).transpose()?,
+            use_dont_cares: match self.use_dont_cares.unwrap_or(false) {
+                true if is_value => {
+                    return Err(Error::setting("use_dont_cares is for classes, and the target is a value"));
+                }
+                wanted => wanted,
+            },
             early_stopping_rounds: self.early_stopping_rounds,
             eval_metric: self.eval_metric.unwrap_or_default(),
             shared_trees,

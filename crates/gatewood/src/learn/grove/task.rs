@@ -1,6 +1,7 @@
 //! What a grove is learned from.
 
 use super::choose_rounds::better_by_folds;
+use super::dont_cares::{Seen, without_unseen};
 use super::features::candidates;
 use super::fit::{GroveFit, Known, Place, Setup, learn_grove};
 use super::refit::{Judges, refit};
@@ -181,7 +182,7 @@ pub fn fit_grove_for(
     })
 }
 
-/// A fit whose gates are fitted anew, if its plan says so.
+/// A fit whose gates are fitted anew and lose inputs, if its plan says so.
 fn refitted(
     mut fit: GroveFit,
     task: &GroveTask<'_>,
@@ -197,6 +198,11 @@ fn refitted(
             task.validation.map(|held| Judges { bits: held.bits, targets: held.targets, weights: &[] });
         let tracker = Tracker::new(observer, fit.plan.refits as u64);
         fit.grove = refit(&fit.grove, train, held, &fit.plan, task.kernels, clock, &tracker)?;
+    }
+    if fit.plan.use_dont_cares {
+        let Examples { bits, targets, .. } = task.train;
+        let seen = Seen { bits, targets, originals: task.originals(), kernels: task.kernels };
+        fit.grove = without_unseen(&fit.grove, seen)?;
     }
     Ok(fit)
 }

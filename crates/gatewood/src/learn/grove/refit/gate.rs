@@ -35,7 +35,8 @@ pub(super) fn fitted(
 ) -> Gate {
     let (before, table) = best_table(rows, gate, gains);
     let kept = Gate { inputs: gate.inputs.clone(), table };
-    let sample = Sample::draw(gains, choice.sample_rows, stream);
+    let mut sample = Sample::draw(gains, choice.sample_rows, stream);
+    sample.words = rows.gather(&sample.rows, rows.width().min((choice.columns as usize).div_ceil(WORD_BITS)));
     let mut other = kept.clone();
     let mut places: Vec<usize> = (0..gate.inputs.len()).collect();
     stream.shuffle(&mut places);
@@ -71,6 +72,8 @@ fn best_table(rows: &Rows<'_>, gate: &Gate, gains: &[i32]) -> (i64, u64) {
 struct Sample {
     rows: Vec<u32>,
     gains: Vec<i32>,
+    /// Their bits, 64 columns a word: a word of all rows, then the next.
+    words: Vec<u64>,
 }
 
 impl Sample {
@@ -79,7 +82,8 @@ impl Sample {
         let total: i64 = gains.iter().map(|gain| i64::from(gain.unsigned_abs())).sum();
         let step = (total / wanted as i64).max(1);
         let shift = (total / MOST_GAIN).checked_ilog2().map_or(0, |bits| bits + 1);
-        let mut sample = Self { rows: Vec::with_capacity(2 * wanted), gains: Vec::with_capacity(2 * wanted) };
+        let (rows, drawn) = (Vec::with_capacity(2 * wanted), Vec::with_capacity(2 * wanted));
+        let mut sample = Self { rows, gains: drawn, words: Vec::new() };
         let mut passed = ((u128::from(stream.bits()) * step as u128) >> 64) as i64;
         for (row, &gain) in gains.iter().enumerate() {
             let size = i64::from(gain.unsigned_abs());
@@ -99,6 +103,11 @@ impl Sample {
         sample
     }
 
+    /// A word of all rows.
+    fn word(&self, word: usize) -> &[u64] {
+        &self.words[word * self.rows.len()..][..self.rows.len()]
+    }
+
     /// The column that suits an input of a gate best.
     fn best_column(
         &self,
@@ -109,19 +118,18 @@ impl Sample {
         stream: &mut Stream,
     ) -> u32 {
         let now = gate.inputs[place];
-        let others: Vec<&[u64]> =
-            gate.inputs.iter().filter(|&&input| input != now).map(|&input| rows.column(input)).collect();
-        let cell = |row: &u32| {
-            let (word, bit) = (*row as usize / WORD_BITS, *row as usize % WORD_BITS);
-            let bits = others.iter().enumerate();
-            bits.fold(0, |cell, (j, column)| cell | ((column[word] >> bit & 1) as u8) << j)
-        };
-        let cells: Vec<u8> = self.rows.iter().map(cell).collect();
+        let others: Vec<usize> =
+            gate.inputs.iter().filter(|&&input| input != now).map(|&input| input as usize).collect();
+        let mut cells = vec![0u8; self.rows.len()];
+        for (j, column) in others.iter().enumerate() {
+            let (word, bit) = (self.word(column / WORD_BITS), column % WORD_BITS);
+            cells.iter_mut().zip(word).for_each(|(cell, word)| *cell |= ((word >> bit & 1) as u8) << j);
+        }
         let mut totals = vec![0i32; 1 << others.len()];
         cells.iter().zip(&self.gains).for_each(|(&cell, &gain)| totals[cell as usize] += gain);
         let best = words(rows, now, columns, stream).into_par_iter().map(|word| {
             let mut sums = vec![[0i32; WORD_BITS]; totals.len()];
-            rows.kernels().sum_where_one(rows.word(word), &self.rows, &cells, &self.gains, &mut sums);
+            rows.kernels().sum_where_one(self.word(word), &cells, &self.gains, &mut sums);
             let mut losses = [0i64; WORD_BITS];
             for (sums, &total) in sums.iter().zip(&totals) {
                 for (loss, &ones) in losses.iter_mut().zip(sums) {

@@ -26,6 +26,8 @@ pub(super) struct Margins<'a> {
     /// What each row counts for, in fixed point; empty for one each.
     weights: &'a [u32],
     margins: Vec<Vec<i32>>,
+    /// The exponentials of the margins of each row, those of a row side by side.
+    powers: Vec<f32>,
     /// The exponentials of all classes, summed for each row.
     sums: Vec<f32>,
     /// Log-odds of a vote.
@@ -40,7 +42,10 @@ impl<'a> Margins<'a> {
         let exponential = |margin: i32| libm::exp(unit * f64::from(margin)) as f32;
         let exponentials = (-limit..=limit).map(exponential).collect();
         let margins = bias.iter().map(|&bias| vec![bias; targets.len()]).collect();
-        let mut all = Self { targets, weights, margins, sums: Vec::new(), unit, exponentials };
+        let (powers, sums) = (Vec::new(), Vec::new());
+        let mut all = Self { targets, weights, margins, powers, sums, unit, exponentials };
+        let row: Vec<f32> = bias.iter().map(|&bias| all.exponential(bias)).collect();
+        all.powers = row.repeat(targets.len());
         all.sums = (0..targets.len()).map(|row| all.sum(row)).collect();
         all
     }
@@ -51,8 +56,9 @@ impl<'a> Margins<'a> {
     }
 
     fn sum(&self, row: usize) -> f32 {
-        let other = if self.margins.len() == 1 { 1.0 } else { 0.0 };
-        self.margins.iter().fold(other, |sum, margins| sum + self.exponential(margins[row]))
+        let classes = self.margins.len();
+        let other = if classes == 1 { 1.0 } else { 0.0 };
+        self.powers[row * classes..][..classes].iter().fold(other, |sum, power| sum + power)
     }
 
     /// The target of rows whose own margin this is.
@@ -72,6 +78,8 @@ impl<'a> Margins<'a> {
     pub(super) fn change(&mut self, margin: usize, before: &[u64], after: &[u64]) {
         each_change(before, after, |row, yes| {
             self.margins[margin][row] += if yes { 2 } else { -2 };
+            let power = self.exponential(self.margins[margin][row]);
+            self.powers[row * self.margins.len() + margin] = power;
             self.sums[row] = self.sum(row);
         });
     }

@@ -23,8 +23,8 @@ use rows::Rows;
 use super::settings::GrovePlan;
 use super::time_limit::Clock;
 use crate::Result;
-use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
+use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{Grove, PatternLayer};
 use crate::learn::Tracker;
 use crate::random::{Purpose, Stream};
@@ -54,24 +54,58 @@ pub(super) fn refit(
 ) -> Result<Grove> {
     // Classes that start from the same number are compared by fewer LUTs.
     let bias = if grove.margins() > 1 { vec![0; grove.margins()] } else { grove.bias().to_vec() };
-    let mut work = Work::new(grove, train, &bias, plan, kernels)?;
+    let mut network = Network::before_passes(grove, plan.shared_gates);
     let mut best: Option<(f64, Network)> = None;
     for pass in 0..plan.refits {
         if clock.is_over() {
             break;
         }
+        let drawn = Drawn::of(train, plan, pass)?;
+        let rows = drawn.as_ref().map_or(train, Drawn::judges);
+        let mut work = Work::new(network, rows, &bias, grove.unit(), kernels)?;
         work.pass(pass, plan, tracker)?;
+        network = work.network;
         if let Some(held) = held {
-            let loss = loss_on(&work.network, held, &bias, grove.unit(), kernels)?;
+            let loss = loss_on(&network, held, &bias, grove.unit(), kernels)?;
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
-                best = Some((loss, work.network.clone()));
+                best = Some((loss, network.clone()));
             }
         }
         tracker.advance(1)?;
     }
-    let network = best.map_or(work.network, |(_, network)| network);
+    let network = best.map_or(network, |(_, network)| network);
     let features = (Vec::new(), PatternLayer::default());
     Grove::with_output(grove.inputs(), features, grove.output(), bias, grove.unit(), network.trees()?)
+}
+
+/// The rows that a pass is fitted to, where these are not all.
+struct Drawn {
+    bits: BitMatrix,
+    targets: Vec<u32>,
+    weights: Vec<u32>,
+}
+
+impl Drawn {
+    /// As many rows as the plan says, others for every pass.
+    fn of(train: Judges<'_>, plan: &GrovePlan, pass: usize) -> Result<Option<Self>> {
+        let count = train.bits.rows();
+        let Some(mut wanted) = plan.refit_rows.filter(|&rows| rows < count) else { return Ok(None) };
+        let mut stream = Stream::new(plan.seed, Purpose::RefitRows, pass as u64);
+        let mut rows = Vec::with_capacity(wanted);
+        for row in 0..count {
+            if (stream.below((count - row) as u32) as usize) < wanted {
+                wanted -= 1;
+                rows.push(row);
+            }
+        }
+        let bits = train.bits.select_rows(&rows)?;
+        let of = |values: &[u32]| rows.iter().filter_map(|&row| values.get(row).copied()).collect();
+        Ok(Some(Self { bits, targets: of(train.targets), weights: of(train.weights) }))
+    }
+
+    fn judges(&self) -> Judges<'_> {
+        Judges { bits: self.bits.view(), targets: &self.targets, weights: &self.weights }
+    }
 }
 
 /// A network with the rows it is fitted to.
@@ -82,17 +116,13 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn new(
-        grove: &Grove,
-        train: Judges<'a>,
-        bias: &[i32],
-        plan: &GrovePlan,
-        kernels: Kernels,
-    ) -> Result<Self> {
-        let mut network = Network::of(grove);
-        network.shared = vec![Gate { inputs: Vec::new(), table: 0 }; plan.shared_gates];
-        let rows = Rows::new(train.bits, plan.shared_gates, kernels)?;
-        let margins = margins_of(&network, &rows, train, bias, grove.unit());
+    fn new(network: Network, of: Judges<'a>, bias: &[i32], unit: f64, kernels: Kernels) -> Result<Self> {
+        let mut rows = Rows::new(of.bits, network.shared.len(), kernels)?;
+        for (shared, gate) in network.shared.iter().enumerate().filter(|(_, gate)| !gate.inputs.is_empty()) {
+            let says = rows.outputs(gate);
+            rows.set_shared(shared, says);
+        }
+        let margins = margins_of(&network, &rows, of, bias, unit);
         Ok(Self { network, rows, margins })
     }
 
@@ -211,10 +241,5 @@ fn margins_of<'a>(
 
 /// The mean loss of rows that are not learned from.
 fn loss_on(network: &Network, of: Judges<'_>, bias: &[i32], unit: f64, kernels: Kernels) -> Result<f64> {
-    let mut rows = Rows::new(of.bits, network.shared.len(), kernels)?;
-    for (shared, gate) in network.shared.iter().enumerate().filter(|(_, gate)| !gate.inputs.is_empty()) {
-        let says = rows.outputs(gate);
-        rows.set_shared(shared, says);
-    }
-    Ok(margins_of(network, &rows, of, bias, unit).loss().0)
+    Ok(Work::new(network.clone(), of, bias, unit, kernels)?.margins.loss().0)
 }

@@ -45,8 +45,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The trees of a grove: one gate of up to six inputs each, and votes of one bit.
-    pub(super) fn of(grove: &Grove) -> Self {
+    /// The trees of a grove: one gate of up to six inputs each, and votes of one bit. No gate reads the shared ones yet.
+    pub(super) fn before_passes(grove: &Grove, shared: usize) -> Self {
         let gate = |tree: &VoteTree| {
             let votes = tree.votes().iter().enumerate();
             let table = votes.fold(0, |table, (address, &vote)| table | u64::from(vote > 0) << address);
@@ -55,7 +55,8 @@ impl Network {
             };
             (Gate { inputs: tree.leaves().to_vec(), table }, margin as usize)
         };
-        Self { inputs: grove.inputs(), shared: Vec::new(), votes: grove.trees().iter().map(gate).collect() }
+        let shared = vec![Gate { inputs: Vec::new(), table: 0 }; shared];
+        Self { inputs: grove.inputs(), shared, votes: grove.trees().iter().map(gate).collect() }
     }
 
     /// The gates that vote and read a column, each with the place it reads it at.

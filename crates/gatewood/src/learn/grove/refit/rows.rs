@@ -13,7 +13,7 @@ pub(super) struct Rows<'a> {
     kernels: Kernels,
     /// What the shared gates say.
     shared: Vec<Vec<u64>>,
-    /// The bits of every row, 64 columns a word: first a word of all rows, then the next.
+    /// The bits of every row, 64 columns a word: all words of a row, then those of the next.
     words: AlignedWords,
 }
 
@@ -22,18 +22,20 @@ impl<'a> Rows<'a> {
     pub(super) fn new(bits: BitView<'a>, shared: usize, kernels: Kernels) -> Result<Self> {
         let bands = words_for(bits.rows());
         let columns = bits.columns() + shared;
-        let mut words = AlignedWords::zeros(words_for(columns).saturating_mul(bands * WORD_BITS))?;
-        words.par_chunks_mut((bands * WORD_BITS).max(1)).enumerate().for_each(|(word, words)| {
-            let columns = word * WORD_BITS..bits.columns().min((word + 1) * WORD_BITS);
-            for (piece, rows) in words.chunks_mut(BLOCKS * WORD_BITS).enumerate() {
+        let width = words_for(columns);
+        let mut words = AlignedWords::zeros(width.saturating_mul(bands * WORD_BITS))?;
+        let piece_rows = BLOCKS * WORD_BITS;
+        words.par_chunks_mut((piece_rows * width).max(1)).enumerate().for_each(|(piece, rows)| {
+            for word in 0..words_for(bits.columns()) {
+                let columns = word * WORD_BITS..bits.columns().min((word + 1) * WORD_BITS);
                 let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
-                for (column, to) in columns.clone().zip(&mut blocks) {
+                for (column, to) in columns.zip(&mut blocks) {
                     let from = bits.column(column)[..bands].iter().skip(piece * BLOCKS);
                     to.iter_mut().zip(from).for_each(|(to, &from)| *to = from);
                 }
                 kernels.transpose(&mut blocks);
-                for (row, to) in rows.iter_mut().enumerate() {
-                    *to = blocks[row % WORD_BITS][row / WORD_BITS];
+                for (row, to) in rows.chunks_mut(width).enumerate() {
+                    to[word] = blocks[row % WORD_BITS][row / WORD_BITS];
                 }
             }
         });
@@ -54,10 +56,17 @@ impl<'a> Rows<'a> {
         self.kernels
     }
 
-    /// A word of all rows.
-    pub(super) fn word(&self, word: usize) -> &[u64] {
-        let rows = words_for(self.count()) * WORD_BITS;
-        &self.words[word * rows..][..rows]
+    /// The first words of some rows: a word of all these rows, then the next.
+    pub(super) fn gather(&self, rows: &[u32], words: usize) -> Vec<u64> {
+        let width = self.width();
+        let mut gathered = vec![0; words * rows.len()];
+        for (place, &row) in rows.iter().enumerate() {
+            let from = &self.words[row as usize * width..][..words];
+            for (word, &from) in from.iter().enumerate() {
+                gathered[word * rows.len() + place] = from;
+            }
+        }
+        gathered
     }
 
     /// A column, or what a shared gate says.
@@ -89,9 +98,9 @@ impl<'a> Rows<'a> {
     /// Takes note of what a shared gate says now.
     pub(super) fn set_shared(&mut self, shared: usize, outputs: Vec<u64>) {
         let column = self.bits.columns() + shared;
-        let rows = words_for(self.count()) * WORD_BITS;
-        let words = &mut self.words[column / WORD_BITS * rows..][..rows];
-        each_change(&self.shared[shared], &outputs, |row, _| words[row] ^= 1 << (column % WORD_BITS));
+        let (width, words) = (self.width(), &mut self.words);
+        let (word, bit) = (column / WORD_BITS, 1 << (column % WORD_BITS));
+        each_change(&self.shared[shared], &outputs, |row, _| words[row * width + word] ^= bit);
         self.shared[shared] = outputs;
     }
 }

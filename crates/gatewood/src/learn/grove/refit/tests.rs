@@ -63,7 +63,8 @@ proptest! {
         let plan = settings(2, seed).resolve(&task.profile).unwrap();
         let train = Judges { bits: bits.view(), targets: &targets, weights: &[] };
         let bias = grove.bias().to_vec();
-        let mut work = Work::new(&grove, train, &bias, &plan, Kernels::best()).unwrap();
+        let network = Network::before_passes(&grove, plan.shared_gates);
+        let mut work = Work::new(network, train, &bias, grove.unit(), Kernels::best()).unwrap();
         let tracker = Tracker::new(&Silent, 1);
         (0..2).for_each(|pass| work.pass(pass, &plan, &tracker).unwrap());
         let unit = grove.unit();
@@ -117,7 +118,8 @@ fn no_pass_raises_the_loss_and_some_lower_it() {
         let plan = settings(6, 5).resolve(&task.profile).unwrap();
         let train = Judges { bits: bits.view(), targets: &targets, weights: &[] };
         let bias = grove.bias().to_vec();
-        let mut work = Work::new(&grove, train, &bias, &plan, Kernels::best()).unwrap();
+        let network = Network::before_passes(&grove, plan.shared_gates);
+        let mut work = Work::new(network, train, &bias, grove.unit(), Kernels::best()).unwrap();
         let tracker = Tracker::new(&Silent, 1);
         let first = work.margins.loss();
         let mut last = first;
@@ -137,15 +139,40 @@ fn threads_and_levels_fit_the_same_gates() {
     let (bits, targets) = rows(9000, 3, 8);
     let weights: Vec<f64> = (0..9000).map(|row| 1.0 + f64::from(row % 3)).collect();
     let examples = Examples { bits: bits.view(), targets: &targets, weights: Some(&weights) };
-    let learned = |level: Level, threads: usize| {
+    let learned = |level: Level, threads: usize, refit_rows: Option<usize>| {
         let mut task = GroveTask::new(examples, 3);
         task.kernels = Kernels::at(level).unwrap();
-        fit_grove(&task, &GroveSettings { threads, ..settings(2, 3) }, &Silent).unwrap().grove
+        fit_grove(&task, &GroveSettings { threads, refit_rows, ..settings(2, 3) }, &Silent).unwrap().grove
     };
-    let grove = learned(Level::Portable, 1);
-    for level in Level::available() {
-        assert_eq!(learned(level, 3), grove, "{level:?}");
+    for refit_rows in [None, Some(4001)] {
+        let grove = learned(Level::Portable, 1, refit_rows);
+        for level in Level::available() {
+            assert_eq!(learned(level, 3, refit_rows), grove, "{level:?}");
+        }
     }
+    // As many rows as there are, or more, are all of them.
+    assert_eq!(learned(Level::Portable, 1, Some(9000)), learned(Level::Portable, 1, None));
+    assert_ne!(learned(Level::Portable, 1, Some(4001)), learned(Level::Portable, 1, None));
+}
+
+#[test]
+fn every_pass_draws_other_rows() {
+    let (bits, targets) = rows(1000, 3, 4);
+    let weights: Vec<u32> = (0..1000).collect();
+    let train = Judges { bits: bits.view(), targets: &targets, weights: &weights };
+    let plan = GroveSettings { refit_rows: Some(300), ..settings(2, 4) };
+    let plan = plan.resolve(&Profile::of_bits(1000, COLUMNS, 3)).unwrap();
+    let [first, second] = [0, 1].map(|pass| Drawn::of(train, &plan, pass).unwrap().unwrap());
+    for drawn in [&first, &second] {
+        assert_eq!((drawn.bits.rows(), drawn.weights.len()), (300, 300));
+        for (place, &row) in drawn.weights.iter().enumerate() {
+            assert_eq!(drawn.targets[place], targets[row as usize]);
+            assert!(
+                (0..COLUMNS).all(|column| drawn.bits.get(place, column) == bits.get(row as usize, column))
+            );
+        }
+    }
+    assert_ne!(first.weights, second.weights);
 }
 
 #[test]
@@ -180,6 +207,8 @@ fn what_cannot_be_fitted_anew_is_refused() {
         GroveSettings { depth: Some(2), ..good.clone() },
         GroveSettings { spans: Some(3), ..good.clone() },
         GroveSettings { max_gates: Some(10), ..good.clone() },
+        GroveSettings { refit_rows: Some(15), ..good.clone() },
+        GroveSettings { refit_rows: Some(50), refits: None, shared_gates: None, ..good.clone() },
     ] {
         assert!(bad.resolve(&profile).is_err_and(|error| error.is_setting()), "{bad:?}");
     }
