@@ -99,7 +99,7 @@ def run_rival(task, dataset, split):
         return {"skipped": f"more than {rivals.SVM_ROWS:,} rows to learn from"}
     train, test = columns_in_memory(split)
     rival = rivals.Rival(task["method"], split.kind, dataset.size, task["seed"], task["threads"],
-                         task["search_seconds"])
+                         task["search_seconds"], task["network_seconds"])
     rivals.version(task["method"])  # imports the library, so that no time has that in it
     rival.build({})
     started, begun = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)

@@ -14,7 +14,9 @@ import time
 import numpy
 
 FAMILIES = ["lightgbm", "xgboost", "catboost", "random-forest", "extra-trees", "hist-boosting", "svm-rbf"]
-PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}  # the others are scikit-learn's
+# Run only where they are asked for by name, and on images alone.
+ASKED = ["convolutional"]
+PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "convolutional": "torch"}  # the others are scikit-learn's
 
 # An SVM's time grows with the square of the rows: beyond this many it is left out.
 SVM_ROWS = 15_000
@@ -47,6 +49,7 @@ GOOD = {
         "large pixels": {"max_iter": 300, "learning_rate": 0.1},
     },
     "svm-rbf": {"": {"C": 10.0, "gamma": "scale"}},
+    "convolutional": {"": {}},
 }
 
 # The modest search: the library's defaults first, then what usually helps.
@@ -109,6 +112,7 @@ SEARCH["extra-trees"] = SEARCH["random-forest"]
 
 def methods(dataset, families):
     """The names of the rivals' methods for a set."""
+    families = [family for family in families if family not in ASKED or dataset.named]
     if dataset.size == "small":
         return [f"{family}-{manner}" for family in families for manner in ("defaults", "search")]
     return list(families)
@@ -135,11 +139,11 @@ def version(method):
 class Rival:
     """A rival as it is set up for one job; `fit` takes raw rows in memory, `predict` gives codes of classes."""
 
-    def __init__(self, method, kind, size, seed, threads, search_seconds):
+    def __init__(self, method, kind, size, seed, threads, search_seconds, network_seconds=600.0):
         self.family = family_of(method)
         self.manner = method.removeprefix(self.family).removeprefix("-")
         self.kind, self.size, self.seed, self.threads = kind, size, seed, threads
-        self.search_seconds = search_seconds
+        self.search_seconds, self.network_seconds = search_seconds, network_seconds
         self.settings, self.tried = {}, 0
 
     def fit(self, x, y):
@@ -149,6 +153,8 @@ class Rival:
         elif not self.manner:
             self.settings = good_settings(self.family, self.kind, self.size)
         self.model = self.build(self.settings).fit(x, y)
+        if self.family == "convolutional":
+            self.settings = {"cpu_seconds": self.network_seconds, "epochs": round(self.model.epochs, 1)}
         return self
 
     def predict(self, x):
@@ -219,6 +225,9 @@ class Rival:
                                  **settings)
         if self.family == "catboost":
             return self.build_catboost(settings)
+        if self.family == "convolutional":
+            from network import Network
+            return Network(seed, threads, self.network_seconds, **settings)
         if self.family == "hist-boosting":
             from sklearn.ensemble import HistGradientBoostingClassifier
             return HistGradientBoostingClassifier(random_state=seed, categorical_features="from_dtype", **settings)
@@ -249,6 +258,8 @@ class Rival:
             return len(self.model.booster_.model_to_string())
         if self.family == "xgboost":
             return len(self.model.get_booster().save_raw("ubj"))
+        if self.family == "convolutional":
+            return self.model.saved_bytes()
         if self.family == "catboost":
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "model.cbm"

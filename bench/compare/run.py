@@ -43,6 +43,8 @@ def arguments():
     parser.add_argument("--cache", help="folder of rows made ready [default: OUT/rows]")
     parser.add_argument("--time-limit", type=float, default=900, help="seconds of a job [default: 900]")
     parser.add_argument("--search-seconds", type=float, default=120, help="after this no further setting is tried")
+    parser.add_argument("--network-seconds", type=float, default=600,
+                        help="seconds of the processor that the rival `convolutional` has, where it is asked for [default: 600]")
     parser.add_argument("--stop-after", type=float, help="seconds of the whole run; what has not ended is not counted")
     parser.add_argument("--start", choices=["forkserver", "spawn"], default="forkserver",
                         help="how a job's process comes about; spawn loads all libraries for each")
@@ -75,9 +77,10 @@ def commit():
 def tasks(args):
     """All jobs, those of long sets first; the methods of a set and seed stand together in a drawn order."""
     families = [family for family in args.rivals.split(",") if family not in ("", "none")]
-    unknown = set(families) - set(rivals.FAMILIES)
+    all_families = [*rivals.FAMILIES, *rivals.ASKED]
+    unknown = set(families) - set(all_families)
     if unknown:
-        raise SystemExit(f"no rival is called {', '.join(unknown)}; these are: {', '.join(rivals.FAMILIES)}")
+        raise SystemExit(f"no rival is called {', '.join(unknown)}; these are: {', '.join(all_families)}")
     variants = {} if args.no_gatewood else {"gatewood": []}
     for variant in args.also:
         name, _, words = variant.partition("=")
@@ -168,6 +171,7 @@ def main():
         "data": str(pathlib.Path(args.data).resolve()),
         "cache": str(pathlib.Path(args.cache or out / "rows").resolve()),
         "search_seconds": args.search_seconds,
+        "network_seconds": args.network_seconds,
     }
     known = set()
     if results.exists():

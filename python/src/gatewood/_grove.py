@@ -84,7 +84,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     patterns : int
         Patterns that are learned from images for trees to read; 0 for none. Left open, as suits images of 200 rows or more.
     augment : list of str
-        What is done to training images to have more of them: ``"shift"``, ``"mirror"``, ``"turn"``, ``"warp"``; an empty list for nothing.
+        What is done to training images to have more of them: ``"shift"``, ``"mirror"``, ``"turn"``, ``"warp"``, ``"jitter"``; an empty list for nothing.
     max_gates : int
         Gates the grove may have at the most.
     max_luts, max_ands : int

@@ -164,10 +164,10 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "N")]
     patterns: Option<usize>,
 
-    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), turned by nine degrees (turn) or warped at
-    /// random (warp), too; or from none but themselves (none). Each warp adds five copies: warp,warp has ten [default: as the
-    /// named set says]
-    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn", "warp"])]
+    /// Grove: learn from training images moved by a pixel (shift), mirrored (mirror), turned by nine degrees (turn), warped at
+    /// random (warp) or moved and shaded at random (jitter), too; or from none but themselves (none). Each warp adds five copies:
+    /// warp,warp has ten [default: as the named set says]
+    #[arg(long, value_name = "WAYS", value_delimiter = ',', value_parser = ["none", "shift", "mirror", "turn", "warp", "jitter"])]
     augment: Vec<String>,
 
     /// Grove: what patterns look like, as JSON: {"literals": [4, 8], "radius": [3, 6]}

@@ -133,7 +133,8 @@ fn dataset(
 fn copies(set: &str) -> Vec<Augment> {
     match set {
         "mnist" => vec![Augment::Shift, Augment::Turn],
-        "fashion-mnist" | "cifar10" | "convex" => vec![Augment::Mirror],
+        "cifar10" => vec![Augment::Mirror, Augment::Jitter],
+        "fashion-mnist" | "convex" => vec![Augment::Mirror],
         _ => Vec::new(),
     }
 }

@@ -35,6 +35,9 @@ pub enum Augment {
     /// Five copies of each image, each turned, stretched, slanted and moved a little by random amounts; not sequences.
     /// Where it is named again, five others.
     Warp,
+    /// Two copies of each image, moved by up to three pixels across and down, its edge repeated; brighter or darker, with more or
+    /// less contrast and another tint, all at random. One of the two is mirrored, too, where images are. Bits are only moved.
+    Jitter,
 }
 
 impl ImageShape {

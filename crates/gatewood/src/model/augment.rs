@@ -33,6 +33,22 @@ const WARPS: usize = 61;
 /// Ways of making copies that can be asked for at once, those named again counted.
 const MOST_WAYS: usize = 20;
 
+/// Jittered copies of an image.
+const JITTERS: usize = 2;
+
+/// Pixels that they are moved by at the most, in both directions.
+const MOVED: usize = 3;
+
+/// How many levels a jittered copy is brighter or darker by at the most, as a whole and each of its colours besides.
+const BRIGHTER: u32 = 20;
+const TINTED: u32 = 6;
+
+/// The logarithm of what its contrast is multiplied by at the most.
+const CONTRAST: f64 = 0.3;
+
+/// Where the streams of jittered copies begin.
+const JITTERED: u64 = 1 << 40;
+
 /// Where the pixels of a copy come from: the place of each from the middle, times a matrix, and moved, in parts of [`WHOLE`].
 struct Affine {
     across: [i64; 2],
@@ -108,15 +124,18 @@ impl Augmented {
             ));
         };
         let recipes = recipes(image, ways);
-        let warps = warps(image, ways.iter().filter(|&&way| way == Augment::Warp).count());
-        if recipes.is_empty() && warps.is_empty() {
+        let mut random = warps(image, ways.iter().filter(|&&way| way == Augment::Warp).count());
+        // The copies whose brightness changes come last.
+        let shaded = if ways.contains(&Augment::Jitter) { JITTERS } else { 0 };
+        random.extend((0..shaded).map(|copy| moves(image, ways.contains(&Augment::Mirror), copy)));
+        if recipes.is_empty() && random.is_empty() {
             return Ok(None);
         }
         let mut recipes: Vec<Vec<Recipe>> = match train.rows.len() < MANY_ROWS {
             true => recipes.into_iter().flatten().map(|recipe| vec![recipe]).collect(),
             false => recipes,
         };
-        recipes.extend(warps);
+        recipes.extend(random);
         let copies = recipes.len();
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
@@ -127,6 +146,10 @@ impl Augmented {
                         for (row, pixels) in bytes.chunks_exact(columns).enumerate() {
                             let recipe = &recipes[copy][row % recipes[copy].len()];
                             all.extend((0..columns).map(|to| recipe.mix(pixels, to)));
+                            if copy + shaded >= copies {
+                                let made = all.len() - columns;
+                                shade(&mut all[made..], image, (copy, row));
+                            }
                         }
                     }
                     let table = names(Table::from_pixels(columns, all)?, table)?;
@@ -227,6 +250,44 @@ fn warps(image: ImageShape, times: usize) -> Vec<Vec<Recipe>> {
     };
     let copies = if image.height > 1 { times * WARPED } else { 0 };
     (0..copies).map(|copy| (copy * WARPS..(copy + 1) * WARPS).map(warp).collect()).collect()
+}
+
+/// What a jittered copy is made of, in all ways that it may be moved, which images take in turn; every other one is mirrored,
+/// too, where images are: in the first copy others than in the second.
+fn moves(image: ImageShape, mirrors: bool, copy: usize) -> Vec<Recipe> {
+    let (wide, high) = (MOVED.min(image.width - 1), MOVED.min(image.height - 1));
+    let all = (0..=2 * high).flat_map(|down| (0..=2 * wide).map(move |across| (across, down)));
+    let mut all: Vec<(usize, usize)> = all.filter(|&moved| moved != (wide, high)).collect();
+    Stream::new(0, Purpose::Augment, JITTERED - 1 - copy as u64).shuffle(&mut all);
+    let make = |(at, (across, down)): (usize, (usize, usize))| {
+        recipe(image, |x, y| {
+            let x = if mirrors && (at + copy) % 2 == 1 { image.width - 1 - x } else { x };
+            let moved = |at: usize, by: usize, middle: usize, size: usize| {
+                (at + by).saturating_sub(middle).min(size - 1)
+            };
+            let place = (moved(x, across, wide, image.width), moved(y, down, high, image.height));
+            vec![(place, WHOLE)]
+        })
+    };
+    all.into_iter().enumerate().map(make).collect()
+}
+
+/// Changes the brightness, the contrast and the tint of an image at random.
+fn shade(pixels: &mut [u8], image: ImageShape, (copy, row): (usize, usize)) {
+    let mut stream = Stream::new(0, Purpose::Augment, JITTERED + ((copy as u64) << 32) + row as u64);
+    let contrast = libm::exp((2.0 * stream.unit() - 1.0) * CONTRAST) * f64::from(WHOLE);
+    let contrast = libm::rint(contrast) as i64;
+    let mut within = |most: u32| i64::from(stream.below(2 * most + 1)) - i64::from(most);
+    let brighter = within(BRIGHTER);
+    let sum: i64 = pixels.iter().map(|&pixel| i64::from(pixel)).sum();
+    let mean = sum / pixels.len().max(1) as i64;
+    for plane in pixels.chunks_exact_mut(image.width * image.height) {
+        let base = mean + brighter + if image.channels > 1 { within(TINTED) } else { 0 };
+        for pixel in plane {
+            let apart = (i64::from(*pixel) - mean) * contrast / i64::from(WHOLE);
+            *pixel = (base + apart).clamp(0, 255) as u8;
+        }
+    }
 }
 
 /// The four pixels around the place that a pixel of a copy comes from, and how much of each it is.
@@ -344,6 +405,62 @@ mod tests {
         assert!(warped(21).is_err_and(|error| error.is_setting()));
         // There is nothing to turn in a sequence.
         assert!(Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn]).unwrap().is_none());
+    }
+
+    #[test]
+    fn jittered_images_are_moved_and_shaded_and_some_are_mirrored() {
+        let image = ImageShape { width: 9, height: 8, channels: 3 };
+        let pixel = |channel: usize, x: usize, y: usize| (30 + channel * 60 + y * 9 + x) as u8;
+        let one: Vec<u8> = (0..216).map(|at| pixel(at / 72, at % 9, at / 9 % 8)).collect();
+        let table = Table::from_pixels(216, one.repeat(48)).unwrap();
+        let labels = Labels::new(vec!["a".into(), "b".into()], vec![1; 48]).unwrap();
+        let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+        let mut shades = std::collections::BTreeSet::new();
+        for (mirrors, first) in [(false, 0), (true, 0), (true, 1)] {
+            let moved: Vec<Vec<u8>> = moves(image, mirrors, first)
+                .iter()
+                .map(|recipe| (0..216).map(|to| recipe.mix(&one, to)).collect())
+                .collect();
+            let mut seen = std::collections::BTreeSet::new();
+            for (at, copy) in moved.iter().enumerate() {
+                // What is in the middle says how it was moved.
+                let place = usize::from(copy[4 * 9 + 4]) - 30;
+                let (left, up) = ((place % 9) as isize - 4, (place / 9) as isize - 4);
+                for (to, &found) in copy.iter().enumerate() {
+                    let (x, y) = (to % 9, to / 9 % 8);
+                    let x = if mirrors && (at + copy) % 2 == 1 { 8 - x } else { x };
+                    let place =
+                        |at: usize, by: isize, most: isize| (at as isize + by).clamp(0, most) as usize;
+                    assert_eq!(found, pixel(to / 72, place(x, left, 8), place(y, up, 7)));
+                }
+                seen.insert(place);
+            }
+            assert!(seen.len() == 48 && !seen.contains(&(4 * 9 + 4)));
+            let ways: &[Augment] =
+                if mirrors { &[Augment::Jitter, Augment::Mirror] } else { &[Augment::Jitter] };
+            let made = Augmented::new(&rows, Some(image), ways).unwrap().unwrap();
+            let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
+            assert_eq!(all.rows(), 48 * (JITTERS + ways.len()));
+            let copies = all.pixels().unwrap()[48 * 216 * (first + ways.len())..].chunks_exact(216);
+            for (copy, moved) in copies.zip(&moved) {
+                // Brighter pixels of a colour stay so, and none is far from what it was.
+                for (copy, moved) in copy.chunks_exact(72).zip(moved.chunks_exact(72)) {
+                    let pairs = copy.iter().zip(moved);
+                    assert!(pairs.clone().all(|(&a, &b)| a.abs_diff(b) < 75));
+                    let mut pairs: Vec<(u8, u8)> = pairs.map(|(&a, &b)| (b, a)).collect();
+                    pairs.sort_unstable();
+                    assert!(pairs.is_sorted_by_key(|pair| pair.1));
+                }
+                shades.insert(copy.iter().map(|&pixel| u32::from(pixel)).sum::<u32>());
+            }
+        }
+        assert!(shades.len() > 40);
+        // A sequence is moved along.
+        let table = Table::from_pixels(3, vec![1, 2, 3]).unwrap();
+        let labels = Labels::new(vec!["a".into(), "b".into()], vec![1]).unwrap();
+        let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Jitter]).unwrap().unwrap();
+        assert_eq!(made.rows().labels.len(), 1 + JITTERS);
     }
 
     #[test]

@@ -81,11 +81,19 @@ impl PackedPlanes {
 
     /// A line for every place, of at most so many rows as a block has.
     pub(super) fn block(&self, rows: impl Iterator<Item = usize>) -> Vec<Line> {
+        let mut lines = Vec::new();
+        self.fill_block(rows, &mut lines);
+        lines
+    }
+
+    /// [`PackedPlanes::block`] in place of another block, or of none.
+    pub(super) fn fill_block(&self, rows: impl Iterator<Item = usize>, lines: &mut Vec<Line>) {
         let rows: Vec<usize> = rows.take(BLOCK_ROWS).map(|row| row * self.width).collect();
-        let mut lines = vec![[0; BLOCK_WORDS]; self.width * WORD_BITS];
+        lines.resize(self.width * WORD_BITS, Line::default());
         for (word, lines) in lines.chunks_exact_mut(WORD_BITS).enumerate() {
-            for (part, rows) in rows.chunks(BLOCKS * WORD_BITS).enumerate() {
+            for part in 0..BLOCK_WORDS / BLOCKS {
                 let mut square: Blocks = [[0; BLOCKS]; WORD_BITS];
+                let rows = rows.chunks(BLOCKS * WORD_BITS).nth(part).unwrap_or_default();
                 for (at, &row) in rows.iter().enumerate() {
                     square[at % WORD_BITS][at / WORD_BITS] = self.words[row + word];
                 }
@@ -95,7 +103,6 @@ impl PackedPlanes {
                 }
             }
         }
-        lines
     }
 }
 

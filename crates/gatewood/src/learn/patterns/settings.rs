@@ -96,7 +96,7 @@ pub struct PatternPlan {
 }
 
 /// Columns of patterns that all rows together may have, in bits; and how many patterns there are at the most.
-const MOST_BITS: u64 = 1 << 34;
+const MOST_BITS: u64 = 1 << 35;
 
 /// Images from which on patterns of colours are many, and learned in small steps.
 const LARGE: usize = 20_000;
