@@ -16,7 +16,8 @@ import numpy
 FAMILIES = ["lightgbm", "xgboost", "catboost", "random-forest", "extra-trees", "hist-boosting", "svm-rbf"]
 # Run only where they are asked for by name, and on images alone.
 ASKED = ["convolutional"]
-PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "convolutional": "torch"}  # the others are scikit-learn's
+# Where each comes from, if not from scikit-learn.
+PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "convolutional": "torch"}
 
 # An SVM's time grows with the square of the rows: beyond this many it is left out.
 SVM_ROWS = 15_000

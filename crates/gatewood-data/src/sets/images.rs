@@ -70,6 +70,9 @@ pub(super) fn idx(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>) -
     dataset(info, train?, test?, image, encode)
 }
 
+/// Photographs from which on they are jittered, too: of fewer it was not measured.
+const MANY_ROWS: usize = 20_000;
+
 /// CIFAR-10, or the part of it that has the classes asked for.
 pub(super) fn cifar(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>) -> Result<Dataset> {
     let chosen = chosen_classes(&mut options, &PHOTOGRAPHS)?;
@@ -106,7 +109,11 @@ pub(super) fn cifar(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>)
         let images = Images { pixels: CIFAR_PIXELS, bytes: images.bytes, labels: images.labels };
         images.split(&chosen, &PHOTOGRAPHS, Some(shape))
     };
-    dataset(info, read(&train)?, read(&[test])?, Some(shape), encode)
+    let mut set = dataset(info, read(&train)?, read(&[test])?, Some(shape), encode)?;
+    if set.train.rows() >= MANY_ROWS {
+        set.encode.augment.push(Augment::Jitter);
+    }
+    Ok(set)
 }
 
 fn dataset(
@@ -133,8 +140,7 @@ fn dataset(
 fn copies(set: &str) -> Vec<Augment> {
     match set {
         "mnist" => vec![Augment::Shift, Augment::Turn],
-        "cifar10" => vec![Augment::Mirror, Augment::Jitter],
-        "fashion-mnist" | "convex" => vec![Augment::Mirror],
+        "fashion-mnist" | "cifar10" | "convex" => vec![Augment::Mirror],
         _ => Vec::new(),
     }
 }

@@ -428,7 +428,7 @@ mod tests {
                 let (left, up) = ((place % 9) as isize - 4, (place / 9) as isize - 4);
                 for (to, &found) in copy.iter().enumerate() {
                     let (x, y) = (to % 9, to / 9 % 8);
-                    let x = if mirrors && (at + copy) % 2 == 1 { 8 - x } else { x };
+                    let x = if mirrors && (at + first) % 2 == 1 { 8 - x } else { x };
                     let place =
                         |at: usize, by: isize, most: isize| (at as isize + by).clamp(0, most) as usize;
                     assert_eq!(found, pixel(to / 72, place(x, left, 8), place(y, up, 7)));

@@ -136,6 +136,10 @@ mod tests {
                     assert_eq!(block[place][0] >> at & 1 != 0, expected, "{place} {pick}");
                 }
             }
+            // A block in place of another is the same as a new one.
+            let mut again = packed.block(0..512);
+            packed.fill_block(picks.into_iter(), &mut again);
+            assert_eq!(again, block);
             let whole = packed.whole(usize::MAX);
             assert_eq!((whole.len(), packed.whole(0).len()), (2, 0));
             assert_eq!(whole[1][7], packed.block(512..697)[7]);
