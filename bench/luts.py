@@ -61,7 +61,7 @@ code; larger groves have the same proportions and a rate of about 1.3 / rounds^0
 had 2.73 % at 635 LUTs, and 8 passes with 500 had 2.03 % at 1,393. Their seconds are CPU seconds of one thread on a machine that others used, too.
 At 9,744 LUTs there is one seed so far (seed 1). Two settings were compared before, on a sixth of the training rows held out, with seed 1: this one had 1.29 % at
 9,751 LUTs, and 12 passes over 150,000 rows each, drawn anew of 15 warped copies of each image (`--refits 12 --augment warp,warp,warp --refit-rows 150000`), 1.43 % at 9,280.
-Since then the passes take less than half the time (the same grove bit for bit: 18.4 s and 8.3 s for two passes at 679 LUTs); the seconds of the smaller groves are from before.
+The passes take two thirds of the time they took when the smaller groves were measured (the same grove bit for bit: four passes at 679 LUTs take 16 CPU seconds in place of 24).
 
 `--max-luts` by itself, seed 1, one thread; each tries five shapes on held-out rows, and learns the best from all rows:
 
