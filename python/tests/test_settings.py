@@ -91,8 +91,8 @@ def written(name: str, value: Any) -> list[str]:
         return ["--shape", f"{value['height']}x{value['width']}"]
     if name == "columns":
         return ["--column-settings", json.dumps(value)]
-    if value is True and name == "shared_trees":
-        return ["--shared-trees"]
+    if value is True and name in ("shared_trees", "use_dont_cares"):
+        return [f"--{option}"]
     if isinstance(value, list):
         value = ",".join(value)
     return [f"--{option}", str(value).lower() if isinstance(value, bool) else str(value)]

@@ -152,7 +152,7 @@ fn gates_that_are_fitted_anew_take_fewer_errors_and_stay_a_proven_circuit() {
 fn addresses_that_no_row_has_make_a_circuit_smaller() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let train = "train mnist35 --patterns 0 --rounds 30 --threads 1 --json -o";
+    let train = "train mnist35 --rounds 30 --refits 6 --shared-gates 36 --learning-rate 0.2 --seed 1 --threads 1 --json -o";
     let before = object(folder, &format!("{train} before.gw"));
     let after = object(folder, &format!("{train} after.gw --use-dont-cares"));
     assert_eq!(after["settings"]["use_dont_cares"], true);

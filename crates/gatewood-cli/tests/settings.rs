@@ -204,7 +204,9 @@ fn an_option_and_a_setting_are_the_same() {
         part[name] = value.clone();
         let text = written(name, value);
         match value {
-            Value::Bool(true) if name == "shared_trees" => arguments.push(&option),
+            Value::Bool(true) if ["shared_trees", "use_dont_cares"].contains(&name) => {
+                arguments.push(&option)
+            }
             _ => arguments.extend([option.as_str(), &text]),
         }
         let output = Command::new(env!("CARGO_BIN_EXE_gatewood"))
