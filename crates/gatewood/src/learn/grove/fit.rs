@@ -253,7 +253,7 @@ pub(super) enum Known<'a, E: Engine> {
     /// The rounds that folds have chosen.
     Rounds(Chosen),
     /// Its first rounds.
-    Begun(Growth<'a, E>),
+    Begun(Box<Growth<'a, E>>),
 }
 
 /// Learns a grove as a plan says, given what is known of it; `only_time` where nothing but the
@@ -303,7 +303,7 @@ fn learn<E: Engine>(
     let grower = setup.grower(plan.clone());
     if plan.cv_folds == 0 {
         let growth = match known {
-            Known::Begun(growth) => growth,
+            Known::Begun(growth) => *growth,
             _ => {
                 let is_held_out =
                     validation.is_none() && plan.validation_fraction > 0.0 && setup.trees.is_empty();

@@ -254,7 +254,7 @@ impl Fit<'_> {
             } else if plan.cv_folds > 0 || plan.validation_fraction > 0.0 {
                 // Many rows: the first rounds tell, and whole folds of all shapes would take several times as long.
                 let (better, begun) = setup.better_shape(plan, others, &tracker)?;
-                (plan, known) = (better, begun.map_or(Known::Nothing, Known::Begun));
+                (plan, known) = (better, begun.map_or(Known::Nothing, |begun| Known::Begun(Box::new(begun))));
             }
         }
         learn_grove(&mut setup, held, (plan, known), only_time, clock, observer)
