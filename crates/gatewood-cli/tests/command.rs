@@ -390,7 +390,7 @@ fn classes_are_weighted() {
     (0..560).for_each(|i| rows += &format!("{},{},{}\n", i % 7, i % 3, class(i)));
     std::fs::write(place.join("rare.csv"), rows).unwrap();
     let rare = |words: &str| {
-        good(place, &format!("train rare.csv --rounds 5 {words} -o rare.gw"));
+        good(place, &format!("train rare.csv --rounds 20 {words} -o rare.gw"));
         good(place, "predict rare.gw rare.csv").lines().filter(|line| line.ends_with(",rare")).count()
     };
     assert_eq!(rare(""), 0);

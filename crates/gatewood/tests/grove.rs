@@ -424,4 +424,4 @@ fn quality_is_pinned() {
     assert_eq!((two, four), PINNED);
 }
 
-const PINNED: ((usize, f64), (usize, f64)) = ((80, 0.058333333333333334), (400, 0.127));
+const PINNED: ((usize, f64), (usize, f64)) = ((80, 0.058333333333333334), (400, 0.108));

@@ -50,7 +50,8 @@ impl Seen<'_> {
             };
             (0..count).filter(is_wrong).count()
         };
-        (0..rows.div_ceil(CHUNK_ROWS)).into_par_iter().map(|chunk| wrong_from(chunk * CHUNK_ROWS)).sum()
+        let chunks = (0..rows.div_ceil(CHUNK_ROWS)).into_par_iter();
+        chunks.map(|chunk| wrong_from(chunk * CHUNK_ROWS)).reduce(|| 0, |some, others| some + others)
     }
 }
 
