@@ -59,6 +59,20 @@ pub(crate) trait Backend: Debug + Send + Sync {
         at: Parameters,
     ) -> Result<()>;
 
+    /// How many blocks of a kernel that is begun with [`Backend::launch_together`] run at a time, given the threads of each and
+    /// the bytes they share.
+    fn together(&self, kernel: &'static str, threads: u32, shared: u32) -> Result<u32>;
+
+    /// As [`Backend::launch`]; all blocks run side by side, so that they may wait for each other.
+    fn launch_together(
+        &self,
+        kernel: &'static str,
+        grid: [u32; 2],
+        threads: u32,
+        shared: u32,
+        at: Parameters,
+    ) -> Result<()>;
+
     fn wait(&self) -> Result<()>;
 }
 
@@ -147,6 +161,10 @@ impl<T: Plain> Buffer<T> {
 
     pub(crate) fn address(&self) -> u64 {
         self.address
+    }
+
+    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
     }
 
     pub(crate) fn len(&self) -> usize {

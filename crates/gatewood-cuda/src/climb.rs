@@ -9,7 +9,7 @@ use gatewood::learn::gate::LogTable;
 use crate::backend::{Backend, Buffer};
 use crate::rows::{CudaRows, Sample, held, table_words};
 
-/// Trials of a tree at once, at least and at most.
+/// Trials of a tree at once, at least where trees are many, and at most.
 const FEWEST_TRIALS: u32 = 8;
 const MOST_TRIALS: u32 = 64;
 
@@ -18,6 +18,9 @@ const WORDS_A_THREAD: u32 = 1;
 
 /// Blocks of trials for every one that runs at a time.
 const BLOCKS_A_PROCESSOR: u32 = 3;
+
+/// Bytes of columns that a block shares at the most, so that several blocks run at a time.
+const OWN_BYTES: usize = 40 << 10;
 
 /// Most columns that a trial compares.
 const MOST_CANDIDATES: u32 = 128;
@@ -29,9 +32,7 @@ const MOST_INNER: usize = 8;
 const FEW_INPUTS: usize = 6;
 
 /// Numbers of 64 bits of a tree's description, as the kernels have it.
-const CLIMB_WORDS: usize = 13;
-/// The one with the next trial in its lower half.
-const NEXT: usize = 12;
+const CLIMB_WORDS: usize = 15;
 
 /// Numbers of 64 bits of the outcome of a trial.
 const OUTCOME_WORDS: usize = 3;
@@ -41,7 +42,7 @@ fn most_table_words(arities: &[usize]) -> usize {
     arities[..arities.len() - 1].iter().map(|&arity| table_words(arity)).max().unwrap_or(1)
 }
 
-/// The bytes that the threads of a block share.
+/// The bytes that the threads of a block share while gates are fitted.
 fn shared_bytes(arities: &[usize], candidates: u32) -> usize {
     let addresses = |arity: &usize| 1usize << arity;
     let inner = arities[..arities.len() - 1].iter().map(addresses).max().unwrap_or(1);
@@ -50,12 +51,31 @@ fn shared_bytes(arities: &[usize], candidates: u32) -> usize {
     8 * (16 + 96 + most_table_words(arities)) + 4 * (2 * inner + 2 * all.max(compared))
 }
 
+/// Gates below the root.
+fn gates_below(arities: &[usize]) -> usize {
+    (1..arities.len()).map(|level| arities[level..].iter().product::<usize>()).sum()
+}
+
+/// The slots of a tree: its gates below the root, and what so many trials make.
+fn slots_of(arities: &[usize], width: u32) -> usize {
+    gates_below(arities) + width as usize * (arities.len() - 1)
+}
+
+/// The bytes that a block shares while trials are made, without addresses: it keeps its tree for itself.
+fn trial_bytes(arities: &[usize], candidates: u32) -> usize {
+    let leaves: usize = arities.iter().product();
+    let lists = (leaves + slots_of(arities, MOST_TRIALS)).next_multiple_of(2);
+    let root = arities[arities.len() - 1];
+    let counts = if root > FEW_INPUTS { 8usize << root } else { 0 };
+    shared_bytes(arities, candidates) + 8 * CLIMB_WORDS + 4 * lists + counts
+}
+
 /// Whether trees of such arities are climbed here.
 pub(crate) fn climbs(backend: &dyn Backend, arities: &[usize], candidates: u32) -> bool {
     (1..=3).contains(&arities.len())
         && arities[..arities.len() - 1].iter().all(|&arity| arity <= MOST_INNER)
         && candidates <= MOST_CANDIDATES
-        && shared_bytes(arities, candidates) <= backend.shared_bytes()
+        && trial_bytes(arities, candidates) <= backend.shared_bytes()
 }
 
 /// Climbs trees of one shape side by side.
@@ -69,13 +89,29 @@ pub(crate) fn climb(
     let (arities, candidates) = (first.arities, first.candidates.max(1));
     let trials = first.trials.len() / (1 + candidates as usize);
     let (depth, table) = (arities.len(), most_table_words(arities));
-    let count = climbs.len() as u32;
-    let width = (BLOCKS_A_PROCESSOR * backend.blocks() / count).clamp(FEWEST_TRIALS, MOST_TRIALS);
-    // Gates below the root, and the slots that trials make theirs in.
-    let leaves = first.leaves.len();
-    let inner: usize = (1..depth).map(|level| arities[level..].iter().product::<usize>()).sum();
-    let slots = inner + width as usize * (depth - 1);
     let samples = climbs.iter().map(|climb| held::<Sample>(climb.sample)).collect::<Result<Vec<_>>>()?;
+    // Some words of a column for every thread.
+    let words = 2 * samples.iter().map(|sample| sample.stride).max().unwrap_or(0) as u32;
+    let threads = (words / WORDS_A_THREAD).next_multiple_of(32).clamp(64, backend.threads()[1]);
+    // Where the root has many inputs, its address of every row is kept: by each block for itself, if it has room.
+    let is_kept = arities[depth - 1] > FEW_INPUTS;
+    let kept = if is_kept { 64 * words as usize } else { 0 };
+    let cells = if is_kept { 2usize << arities[depth - 1] } else { 0 };
+    let mut shared = trial_bytes(arities, candidates);
+    let is_shared = is_kept && shared + kept <= backend.shared_bytes();
+    shared += if is_shared { kept } else { 0 };
+    let leaves = first.leaves.len();
+    let inner = gates_below(arities);
+    // The columns of a tree are shared, too, where they are short.
+    let own = 4 * words as usize * (leaves + inner + depth - 1) + 16;
+    let is_own = !is_kept && own <= OWN_BYTES && shared + own <= backend.shared_bytes();
+    shared += if is_own { own } else { 0 };
+    // Blocks of a tree wait for each other, so that all of them run at once; where trees are many, some after the others.
+    let most = backend.together("climb_trials", threads, shared as u32)?;
+    let most = most.min(BLOCKS_A_PROCESSOR * backend.blocks()).max(1);
+    let together = (climbs.len() as u32).min((most / FEWEST_TRIALS).max(1));
+    let width = (most / together).min(MOST_TRIALS);
+    let slots = slots_of(arities, width);
     let logs = logs_up_to(rows, logs, samples.iter().map(|sample| sample.rows[0] + sample.rows[1]).max())?;
 
     let all_leaves: Vec<u32> = climbs.iter().flat_map(|climb| &climb.leaves).copied().collect();
@@ -87,10 +123,12 @@ pub(crate) fn climb(
     let tables: Buffer<u64> = Buffer::new(backend, (climbs.len() * slots * table).max(1))?;
     let strides: usize = samples.iter().map(|sample| sample.stride).sum();
     let columns: Buffer<u64> = Buffer::new(backend, strides * slots)?;
-    let outcomes: Buffer<u64> = Buffer::new(backend, climbs.len() * width as usize * OUTCOME_WORDS)?;
-    // Where the root has many inputs, its address of every row is kept.
-    let is_kept = arities[depth - 1] > FEW_INPUTS;
-    let addresses = is_kept.then(|| Buffer::<u16>::new(backend, 64 * strides)).transpose()?;
+    // Of a step, and of the step before it.
+    let outcome_words = 2 * width as usize * OUTCOME_WORDS;
+    let outcomes: Buffer<u64> = Buffer::new(backend, climbs.len() * outcome_words)?;
+    let copies = if is_shared { 1 } else { 1 + width as usize };
+    let addresses = is_kept.then(|| Buffer::<u16>::new(backend, 64 * strides * copies)).transpose()?;
+    let counts: Buffer<u32> = Buffer::new(backend, (2 * climbs.len() * width as usize * cells).max(1))?;
     let mut described: Vec<u64> = Vec::new();
     let mut column = 0;
     for (number, (climb, sample)) in climbs.iter().zip(&samples).enumerate() {
@@ -108,8 +146,10 @@ pub(crate) fn climb(
             place(all_slots.address(), 4 * slots),
             columns.address() + 8 * (column * slots) as u64,
             place(tables.address(), 8 * slots * table),
-            place(outcomes.address(), 8 * OUTCOME_WORDS * width as usize),
-            addresses.as_ref().map_or(0, |addresses| addresses.address() + 128 * column as u64),
+            0,
+            place(outcomes.address(), 8 * outcome_words),
+            addresses.as_ref().map_or(0, |addresses| addresses.address() + (128 * column * copies) as u64),
+            place(counts.address(), 8 * width as usize * cells),
             0,
             0,
         ]);
@@ -122,24 +162,17 @@ pub(crate) fn climb(
         at[2 + level] = arity as u64;
     }
     at[5..9].copy_from_slice(&[trials as u64, candidates.into(), logs.address(), table as u64]);
-    let shared = shared_bytes(arities, candidates) as u32;
-    // Some words of a column for every thread.
-    let words = 2 * samples.iter().map(|sample| sample.stride).max().unwrap_or(0) as u32;
-    let threads = (words / WORDS_A_THREAD).next_multiple_of(32).clamp(64, backend.threads()[1]);
+    at[10..14].copy_from_slice(&[leaves as u64, slots as u64, is_shared.into(), is_own.into()]);
     for level in 0..depth {
         let gates: usize = arities[level + 1..].iter().product();
         at[9] = level as u64;
-        backend.launch("climb_fit", [gates as u32, count], threads, shared, at)?;
+        let grid = [gates as u32, climbs.len() as u32];
+        backend.launch("climb_fit", grid, threads, shared_bytes(arities, candidates) as u32, at)?;
     }
-    // Every launch makes `width` trials or up to the first that is better; how far they came is asked now and then.
-    let mut next = 0;
-    while next < trials {
-        for _ in 0..(trials - next).div_ceil(width as usize) {
-            backend.launch("climb_trial", [width, count], threads, shared, at)?;
-        }
-        described_at.get(&mut described)?;
-        let came = described.chunks_exact(CLIMB_WORDS).map(|climb| climb[NEXT] as u32 as usize);
-        next = came.min().unwrap_or(trials);
+    for begun in (0..climbs.len()).step_by(together as usize) {
+        at[0] = described_at.address() + (8 * CLIMB_WORDS * begun) as u64;
+        let grid = [width, together.min((climbs.len() - begun) as u32)];
+        backend.launch_together("climb_trials", grid, threads, shared as u32, at)?;
     }
     let (all_leaves, all_slots, tables) = (all_leaves.list()?, all_slots.list()?, tables.list()?);
     let climbed = (0..climbs.len()).map(|number| {

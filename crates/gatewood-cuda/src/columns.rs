@@ -2,19 +2,27 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gatewood::learn::device::{ColumnsToLoad, RowsToLoad};
 use gatewood::{Error, Result};
 
 use crate::backend::{Backend, Buffer, Staging};
 use crate::gates::{GateList, Gates, Sheet};
+use crate::rows::parameters;
+use crate::upload::upload_columns;
 
 /// Bytes that are copied at a time: enough to be copied at full speed, and few, since memory to copy from takes long to get.
 const PIECE_BYTES: usize = 16 << 20;
 
 /// Pieces in the works: while one is read, the next is filled.
 const LANES: usize = 2;
+
+/// Bytes that memory is read by.
+const SECTOR_BYTES: usize = 32;
+
+/// How many times fewer bytes are read of rows than of columns where rows are read.
+const ROWS_PAY: usize = 4;
 
 /// Words of 64 rows of a piece at least.
 const FEWEST_WORDS: usize = 64;
@@ -27,10 +35,19 @@ pub(crate) struct Columns<'a> {
     words: usize,
     /// All of them, spans too, where they fit.
     resident: Option<Buffer<u64>>,
+    /// The same row by row, once that pays; none where there is no room for it.
+    packed: OnceLock<Option<PackedRows>>,
     /// Bytes of a piece.
     piece: usize,
     /// Held by the thread whose pieces are on the device: there is room for those of one.
     copying: Mutex<()>,
+}
+
+/// All columns, the bits of a row side by side.
+pub(crate) struct PackedRows {
+    pub(crate) rows: Buffer<u32>,
+    /// Words of 32 bits of a row.
+    pub(crate) width: usize,
 }
 
 /// Columns on the device for a moment.
@@ -70,20 +87,21 @@ impl<'a> Columns<'a> {
             )));
         }
         let piece = PIECE_BYTES.min(room / (2 * LANES));
-        let mut columns = Self { backend, source, words, resident: None, piece, copying: Mutex::new(()) };
+        let mut columns = Self {
+            backend,
+            source,
+            words,
+            resident: None,
+            packed: OnceLock::new(),
+            piece,
+            copying: Mutex::new(()),
+        };
         if words.saturating_mul(8 * all) > room {
             return Ok(columns);
         }
         let backend = &columns.backend;
         let resident: Buffer<u64> = Buffer::new(backend, words * all)?;
-        let together = (PIECE_BYTES / 8 / words.max(1)).clamp(1, inputs.max(1));
-        let mut lanes = Lanes::new(backend, together * words, 0)?;
-        for first in (0..inputs).step_by(together) {
-            let some: Vec<u32> = (first as u32..inputs.min(first + together) as u32).collect();
-            let lane = lanes.next()?;
-            resident.put(first * words, columns.fill(lane, &some, 0..words))?;
-            lane.mark = Some(backend.mark()?);
-        }
+        upload_columns(&resident, words, inputs, |column| source.bits.column(column))?;
         let mut spans = GateList::default();
         for (span, column) in source.spans.iter().zip(inputs as u32..) {
             spans.push_span(span, |input| input, column);
@@ -91,9 +109,45 @@ impl<'a> Columns<'a> {
         let spans = spans.load(backend)?;
         spans.run(Sheet { address: resident.address(), stride: words, words })?;
         backend.wait()?;
-        drop((spans, lanes));
+        drop(spans);
         columns.resident = Some(resident);
         Ok(columns)
+    }
+
+    /// The rows side by side, where so many of them with so many columns are read faster that way: of columns a memory reads
+    /// whole sectors, whichever rows are wanted of them.
+    pub(crate) fn packed(&self, rows: usize, columns: usize) -> Result<Option<&PackedRows>> {
+        let Some(resident) = &self.resident else { return Ok(None) };
+        let all = self.source.bits.columns() + self.source.spans.len();
+        let width = all.div_ceil(32).next_multiple_of(SECTOR_BYTES / 4);
+        let by_columns = columns.saturating_mul((8 * self.words).min(SECTOR_BYTES * rows));
+        if rows.saturating_mul(4 * width) >= by_columns / ROWS_PAY {
+            return Ok(None);
+        }
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(packed) = self.packed.get() {
+            return Ok(packed.as_ref());
+        }
+        let packed = self.pack(resident, all, width)?;
+        Ok(self.packed.get_or_init(|| packed).as_ref())
+    }
+
+    /// Packs all rows, if there is room for them.
+    fn pack(&self, resident: &Buffer<u64>, all: usize, width: usize) -> Result<Option<PackedRows>> {
+        let (backend, length) = (&self.backend, 64 * self.words * width);
+        let threads = backend.threads()[0];
+        let lines = all.div_ceil(threads as usize);
+        if 4 * length > backend.free_bytes()? / 2 || lines > 65_535 {
+            return Ok(None);
+        }
+        let rows: Buffer<u32> = Buffer::new(backend, length)?;
+        let at = [resident.address(), 2 * self.words as u64, all as u64, rows.address(), width as u64];
+        let blocks = (2 * self.words).div_ceil(8).clamp(1, 64 * backend.blocks() as usize);
+        // A word for every thread, and one for every lane, so that no two are in one bank.
+        let shared = 4 * (threads + 32);
+        backend.launch("pack_rows", [blocks as u32, lines as u32], threads, shared, parameters(&at))?;
+        backend.wait()?;
+        Ok(Some(PackedRows { rows, width }))
     }
 
     /// Copies some words of some columns to where they are read from.

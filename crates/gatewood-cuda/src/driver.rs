@@ -21,7 +21,7 @@ const THREADS: [u32; 2] = [256, 1024];
 
 /// Bytes that the threads of a block share without being asked whether they may, and at the most.
 const USUAL_SHARED_BYTES: u32 = 48 << 10;
-const MOST_SHARED_BYTES: i32 = 96 << 10;
+const MOST_SHARED_BYTES: i32 = 224 << 10;
 
 /// A GPU.
 #[derive(Debug)]
@@ -310,17 +310,39 @@ impl Backend for CudaBackend {
     ) -> Result<()> {
         self.enter()?;
         let function = self.kernel(kernel)?;
+        let (grid, threads) = ((grid[0], grid[1], 1), (threads, 1, 1));
         let mut parameters = [(&raw mut at).cast::<c_void>()];
         // SAFETY: every kernel takes these parameters by value; the addresses among them are of lists that outlive the work.
+        unsafe { result::launch_kernel(function, grid, threads, shared, self.queue(), &mut parameters) }
+            .map_err(|error| failed(&format!("the kernel {kernel} does not start"), error))
+    }
+
+    fn together(&self, kernel: &'static str, threads: u32, shared: u32) -> Result<u32> {
+        self.enter()?;
+        let function = self.kernel(kernel)?;
+        // SAFETY: the function is one that the driver gave.
+        let blocks = unsafe {
+            result::occupancy::max_active_block_per_multiprocessor(function, threads as i32, shared as usize)
+        };
+        let blocks = blocks.map_err(|error| failed("the GPU does not answer", error))?;
+        Ok(blocks.max(0) as u32 * self.blocks)
+    }
+
+    fn launch_together(
+        &self,
+        kernel: &'static str,
+        grid: [u32; 2],
+        threads: u32,
+        shared: u32,
+        mut at: Parameters,
+    ) -> Result<()> {
+        self.enter()?;
+        let function = self.kernel(kernel)?;
+        let (grid, threads) = ((grid[0], grid[1], 1), (threads, 1, 1));
+        let mut parameters = [(&raw mut at).cast::<c_void>()];
+        // SAFETY: as above.
         unsafe {
-            result::launch_kernel(
-                function,
-                (grid[0], grid[1], 1),
-                (threads, 1, 1),
-                shared,
-                self.queue(),
-                &mut parameters,
-            )
+            result::launch_cooperative_kernel(function, grid, threads, shared, self.queue(), &mut parameters)
         }
         .map_err(|error| failed(&format!("the kernel {kernel} does not start"), error))
     }

@@ -130,6 +130,21 @@ impl Backend for HostBackend {
         if found == 1 { Ok(()) } else { Err(Error::io(format!("the kernel {kernel} is missing"))) }
     }
 
+    fn together(&self, _: &'static str, _: u32, _: u32) -> Result<u32> {
+        Ok(24)
+    }
+
+    fn launch_together(
+        &self,
+        kernel: &'static str,
+        grid: [u32; 2],
+        threads: u32,
+        shared: u32,
+        at: Parameters,
+    ) -> Result<()> {
+        self.launch(kernel, grid, threads, shared, at)
+    }
+
     fn wait(&self) -> Result<()> {
         Ok(())
     }

@@ -30,6 +30,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 mod tree_climb;
+mod upload;
 
 pub use choice::DeviceChoice;
 

@@ -18,6 +18,12 @@ const TILE_ROWS_A_THREAD: usize = 8;
 /// Rows of a block whose sums fit in two numbers of 32 bits.
 const SUM_ROWS: usize = 1 << 16;
 
+/// Addresses that are many.
+const MANY_SUMS: usize = 512;
+
+/// Bytes of the sums of a block: with a quarter of them, several blocks run side by side.
+const MOST_SUM_BYTES: usize = 96 << 10;
+
 /// Margins that can be tallied: from the least to the largest.
 const TALLIED: i64 = 1 << 22;
 
@@ -238,6 +244,30 @@ impl DeviceRows for CudaRows<'_> {
         let stride = split + upper;
         let words: Buffer<u64> = Buffer::new(backend, stride * columns.len())?;
         let [lower, upper] = [Buffer::of(backend, &picks[0])?, Buffer::of(backend, &picks[1])?];
+        let rows = picks.each_ref().map(|picks| picks.len() as u32);
+        if let Some(packed) = self.columns.packed(rows.iter().sum::<u32>() as usize, columns.len())? {
+            // Bits of one word of a row one after the other, each with its place in the sample.
+            let mut sorted: Vec<u64> =
+                (0..).zip(columns).map(|(place, &column)| place << 32 | u64::from(column)).collect();
+            sorted.sort_unstable_by_key(|&column| column as u32);
+            let sorted = Buffer::of(backend, &sorted)?;
+            let at = [
+                packed.rows.address(),
+                packed.width as u64,
+                sorted.address(),
+                lower.address(),
+                lower.len() as u64,
+                upper.address(),
+                upper.len() as u64,
+                split as u64,
+                stride as u64,
+                words.address(),
+                columns.len() as u64,
+            ];
+            self.launch("gather_rows", 64 * stride, &at)?;
+            backend.wait()?;
+            return Ok(Box::new(Sample { rows, split, stride, words }));
+        }
         // As many blocks in the second direction as a device takes.
         if columns.len() > 65_535 {
             return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
@@ -260,7 +290,6 @@ impl DeviceRows for CudaRows<'_> {
             let grid = [(4 * stride).div_ceil(threads as usize).max(1) as u32, piece.wanted.len() as u32];
             backend.launch("gather", grid, threads, 0, parameters(&at))
         })?;
-        let rows = picks.each_ref().map(|picks| picks.len() as u32);
         Ok(Box::new(Sample { rows, split, stride, words }))
     }
 
@@ -279,7 +308,8 @@ impl DeviceRows for CudaRows<'_> {
     fn address(&self, tree: &VoteTree) -> Result<Handle> {
         let backend = &self.backend;
         let tables = Buffer::of(backend, tree.tables())?;
-        let addresses: Buffer<u16> = Buffer::new(backend, self.rows)?;
+        // Those of 32 rows are written at once.
+        let addresses: Buffer<u16> = Buffer::new(backend, self.rows.next_multiple_of(64))?;
         let arities = tree.arities();
         if arities.len() > 3 {
             return Err(Error::setting("the GPU knows trees of three levels at the most"));
@@ -294,12 +324,11 @@ impl DeviceRows for CudaRows<'_> {
             first += gates * table_words(arity);
         }
         self.columns.each_block(tree.leaves(), |piece| {
-            let before = 64 * piece.words.start;
-            let rows = self.rows.min(64 * piece.words.end) - before;
+            let words = 2 * piece.words.len();
             (at[0], at[1]) = (piece.sheet.address, 2 * piece.sheet.stride as u64);
-            (at[2], at[3]) = (rows as u64, piece.places.address());
-            at[12] = addresses.address() + 2 * before as u64;
-            self.launch("address", rows, &at)
+            (at[2], at[3]) = (words as u64, piece.places.address());
+            at[12] = addresses.address() + 128 * piece.words.start as u64;
+            self.launch("address", words, &at)
         })?;
         Ok(Box::new(addresses))
     }
@@ -317,13 +346,21 @@ impl DeviceRows for CudaRows<'_> {
         let (rows, count) = (self.rows as u64, sum.count as u64);
         let is_even = state.hessian == 0 && self.weights.is_none() && climbed.is_none();
         // Sums for every lane where there is room; the fewest that share them else.
-        let most = backend.shared_bytes();
+        let most = backend.shared_bytes().min(MOST_SUM_BYTES);
         let lanes = [32, 16, 8, 4, 2].into_iter().find(|lanes| 16 * sum.count * lanes <= most / 4);
         let lanes = lanes.or((16 * sum.count <= most).then_some(1));
         match lanes.filter(|_| is_even) {
             Some(lanes) => {
                 let at = [gradients, rows, addresses.address(), count, lanes as u64, learned, sums.address()];
-                self.launch_blocks("sum_even", blocks, 16 * sum.count * lanes, &at)?;
+                let shared = (16 * sum.count * lanes) as u32;
+                // Of many addresses, few blocks of many threads: what a block adds to the sums of all counts, too.
+                let (blocks, threads) = match sum.count >= MANY_SUMS {
+                    true => {
+                        (self.rows.div_ceil(SUM_ROWS).max(backend.blocks() as usize), backend.threads()[1])
+                    }
+                    false => (blocks, backend.threads()[0]),
+                };
+                backend.launch("sum_even", [blocks as u32, 1], threads, shared, parameters(&at))?;
             }
             None => {
                 let shared = 16 * sum.count;

@@ -6,15 +6,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gatewood::bits::{BitMatrix, BitView};
 use gatewood::circuit::{Grove, PatternLayer, Span, Target, VoteTree};
-use gatewood::learn::device::{DeviceGrove, DevicePatterns};
+use gatewood::learn::device::{DeviceGrove, DevicePatterns, Handle};
 use gatewood::{Error, Result};
 
 use crate::backend::{Backend, Buffer, Staging};
 use crate::gates::{GateList, Gates, Patterns, Sheet};
-use crate::rows::parameters;
+use crate::rows::{held, parameters};
+use crate::upload::upload_columns;
 
 /// Bytes of the columns of a block of rows: they stay in a cache of the device.
 const BLOCK_BYTES: usize = 32 << 20;
+
+/// Bytes of votes and inputs that the threads of a block share.
+const ROOT_BYTES: u32 = 64 * (2 * 4 * 16 + 4 * 4);
+
+/// The largest vote that 64 of fit in 16 bits.
+const SMALL_VOTE: u32 = 511;
+
+/// Bytes of the margins of a block of rows that are on the device already.
+const HELD_BLOCK_BYTES: usize = 512 << 20;
 
 /// Blocks at a time: while one is worked on, others are copied.
 const BLOCKS: usize = 3;
@@ -58,10 +68,13 @@ pub(crate) struct CudaGrove {
     columns: usize,
     patterns: Option<Patterns>,
     gates: Gates,
+    /// Lists of roots with as many inputs each.
     roots: Buffer<u32>,
     root_inputs: Buffer<u32>,
     votes: Buffer<i32>,
-    /// The first root of each margin, and the end.
+    /// Whether 64 votes fit in 16 bits.
+    has_small_votes: bool,
+    /// The first list of roots of each margin, and the end.
     firsts: Buffer<u32>,
     bias: Buffer<i32>,
 }
@@ -100,20 +113,28 @@ impl CudaGrove {
         let (mut votes, mut firsts) = (Vec::new(), Vec::new());
         for margin in 0..grove.margins() {
             firsts.push((roots.len() / 4) as u32);
-            for Placed { tree, inputs } in &placed {
-                let first_vote = votes.len() as u32;
-                match tree.target() {
-                    Target::One(own) if own as usize != margin => continue,
-                    Target::One(_) => votes.extend_from_slice(tree.votes()),
-                    Target::All => votes.extend(tree.votes().iter().skip(margin).step_by(grove.margins())),
+            let is_of = |tree: &VoteTree| match tree.target() {
+                Target::One(own) => own as usize == margin,
+                Target::All => true,
+            };
+            let mut own: Vec<&Placed<'_>> = placed.iter().filter(|placed| is_of(placed.tree)).collect();
+            own.sort_by_key(|placed| placed.inputs.len());
+            for alike in own.chunk_by(|one, other| one.inputs.len() == other.inputs.len()) {
+                let arity = alike[0].inputs.len() as u32;
+                roots.extend([arity, alike.len() as u32, root_inputs.len() as u32, votes.len() as u32]);
+                for Placed { tree, inputs } in alike {
+                    root_inputs.extend_from_slice(inputs);
+                    match tree.target() {
+                        Target::One(_) => votes.extend_from_slice(tree.votes()),
+                        Target::All => {
+                            votes.extend(tree.votes().iter().skip(margin).step_by(grove.margins()));
+                        }
+                    }
                 }
-                roots.extend([root_inputs.len() as u32, inputs.len() as u32, first_vote, 0]);
-                root_inputs.extend_from_slice(inputs);
             }
         }
         firsts.push((roots.len() / 4) as u32);
-        if [root_inputs.len(), roots.len(), votes.len()].iter().any(|&length| u32::try_from(length).is_err())
-        {
+        if [root_inputs.len(), votes.len()].iter().any(|&length| u32::try_from(length).is_err()) {
             return Err(Error::too_large(format!("{} trees are too many for a GPU", placed.len())));
         }
         let loaded = Self {
@@ -124,6 +145,7 @@ impl CudaGrove {
             roots: Buffer::of(&backend, &roots)?,
             root_inputs: Buffer::of(&backend, &root_inputs)?,
             votes: Buffer::of(&backend, &votes)?,
+            has_small_votes: votes.iter().all(|vote| vote.unsigned_abs() <= SMALL_VOTE),
             firsts: Buffer::of(&backend, &firsts)?,
             bias: Buffer::of(&backend, grove.bias())?,
             backend,
@@ -139,13 +161,43 @@ impl CudaGrove {
         Ok((bytes / bytes_a_word).max(FEWEST_WORDS))
     }
 
+    /// Memory for a block of so many words, and its margins.
+    fn room(&self, words: usize) -> Result<Room> {
+        let columns = Buffer::new(&self.backend, self.columns * words)?;
+        let margins = Buffer::new(&self.backend, 64 * self.bias.len() * words)?;
+        Ok(Room { columns, margins })
+    }
+
+    /// Begins to make the margins of so many rows, whose inputs are in a sheet.
+    fn run_block(&self, sheet: Sheet, margins: &Buffer<i32>, rows: usize) -> Result<()> {
+        let words = sheet.words;
+        if let Some(patterns) = &self.patterns {
+            patterns.run(sheet)?;
+        }
+        self.gates.run(sheet)?;
+        let at = [
+            sheet.address,
+            2 * sheet.stride as u64,
+            rows as u64,
+            self.roots.address(),
+            self.root_inputs.address(),
+            self.votes.address(),
+            self.firsts.address(),
+            self.bias.address(),
+            margins.address(),
+            self.has_small_votes.into(),
+        ];
+        let threads = self.backend.threads()[0];
+        let grid = [(2 * words).div_ceil(threads as usize) as u32, self.bias.len() as u32];
+        self.backend.launch("run_roots", grid, threads, ROOT_BYTES, parameters(&at))
+    }
+
     /// Runs blocks until none is left: the first word of each, and its part of every list.
     fn run_blocks(&self, bits: BitView<'_>, words: usize, next: &NextBlock<'_>) -> Result<()> {
         let (backend, margins) = (&self.backend, self.bias.len());
         let mut read: Staging<u64> = Staging::new(backend, self.inputs.len() * words)?;
         let mut said: Staging<i32> = Staging::new(backend, 64 * margins * words)?;
-        let columns: Buffer<u64> = Buffer::new(backend, self.columns * words)?;
-        let made: Buffer<i32> = Buffer::new(backend, 64 * margins * words)?;
+        let room = self.room(words)?;
         loop {
             let block = next.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((block, lists)) = block else { return Ok(()) };
@@ -153,31 +205,31 @@ impl CudaGrove {
             let (first, words) = (block * words, rows.div_ceil(64));
             let read = &mut read.list()[..self.inputs.len() * words];
             self.inputs.copy(bits, first..first + words, read);
-            columns.put(0, read)?;
-            let sheet = Sheet { address: columns.address(), stride: words, words };
-            if let Some(patterns) = &self.patterns {
-                patterns.run(sheet)?;
-            }
-            self.gates.run(sheet)?;
-            let at = [
-                sheet.address,
-                2 * words as u64,
-                rows as u64,
-                self.roots.address(),
-                self.root_inputs.address(),
-                self.votes.address(),
-                self.firsts.address(),
-                self.bias.address(),
-                made.address(),
-            ];
-            let threads = backend.threads()[0];
-            let grid = [(2 * words).div_ceil(threads as usize) as u32, margins as u32];
-            backend.launch("run_roots", grid, threads, 0, parameters(&at))?;
+            room.columns.put(0, read)?;
+            self.run_block(room.sheet(words), &room.margins, rows)?;
             let said = &mut said.list()[..margins * rows];
-            made.get(said)?;
+            room.margins.get(said)?;
             lists.into_iter().zip(said.chunks_exact(rows)).for_each(|(to, from)| to.copy_from_slice(from));
         }
     }
+}
+
+/// Memory for a block.
+struct Room {
+    columns: Buffer<u64>,
+    margins: Buffer<i32>,
+}
+
+impl Room {
+    fn sheet(&self, words: usize) -> Sheet {
+        Sheet { address: self.columns.address(), stride: words, words }
+    }
+}
+
+/// The inputs of rows on a device.
+struct HeldRows {
+    rows: usize,
+    columns: Buffer<u64>,
 }
 
 type NextBlock<'a> = Mutex<std::iter::Enumerate<std::vec::IntoIter<Vec<&'a mut [i32]>>>>;
@@ -229,6 +281,60 @@ impl DeviceGrove for CudaGrove {
             begun.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| failed()))
         })?;
         Ok(margins)
+    }
+
+    fn hold(&self, bits: BitView<'_>) -> Result<Handle> {
+        let (backend, words) = (&self.backend, bits.rows().div_ceil(64));
+        let inputs: Vec<u32> = self.inputs.0.keys().copied().collect();
+        let columns: Buffer<u64> = Buffer::new(backend, inputs.len() * words)?;
+        upload_columns(&columns, words, inputs.len(), |place| bits.column(inputs[place] as usize))?;
+        Ok(Box::new(HeldRows { rows: bits.rows(), columns }))
+    }
+
+    fn classes(&self, rows: &Handle, to: &mut [u16]) -> Result<()> {
+        let (backend, held) = (&self.backend, held::<HeldRows>(rows)?);
+        if to.len() != held.rows {
+            return Err(Error::data(format!("room for {} classes of {} rows", to.len(), held.rows)));
+        }
+        let (all, margins) = (held.rows.div_ceil(64), self.bias.len());
+        // Without gates below the roots, inputs are read where they are.
+        let is_direct = self.columns == self.inputs.len();
+        let words = match is_direct {
+            true => HELD_BLOCK_BYTES.min(backend.free_bytes()? / 4) / (64 * 4 * margins),
+            false => self.block_words()?,
+        };
+        let words = words.min(all).max(1);
+        let room = Room {
+            columns: Buffer::new(backend, if is_direct { 0 } else { self.columns * words })?,
+            margins: Buffer::new(backend, 64 * margins * words)?,
+        };
+        let classes: Buffer<u16> = Buffer::new(backend, held.rows)?;
+        let mut here: Staging<u16> = Staging::new(backend, held.rows.min(64 * words))?;
+        let threads = backend.threads()[0];
+        let blocks = |items: usize| items.div_ceil(threads as usize).max(1) as u32;
+        for first in (0..all).step_by(words) {
+            let words = words.min(all - first);
+            let rows = (held.rows - 64 * first).min(64 * words);
+            let there = held.columns.address() + 8 * first as u64;
+            let sheet = if is_direct {
+                Sheet { address: there, stride: all, words }
+            } else {
+                let at = [there, 2 * all as u64, 2 * words as u64, room.columns.address()];
+                let grid = [blocks(2 * words), self.inputs.len().max(1) as u32];
+                if self.inputs.len() > 0 {
+                    backend.launch("copy_block", grid, threads, 0, parameters(&at))?;
+                }
+                room.sheet(words)
+            };
+            self.run_block(sheet, &room.margins, rows)?;
+            let said = classes.address() + 128 * first as u64;
+            let at = [room.margins.address(), rows as u64, margins as u64, said];
+            backend.launch("choose", [blocks(rows), 1], threads, 0, parameters(&at))?;
+            let here = &mut here.list()[..rows];
+            classes.get_from(64 * first, here)?;
+            to[64 * first..][..rows].copy_from_slice(here);
+        }
+        Ok(())
     }
 }
 

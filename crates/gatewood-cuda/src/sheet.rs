@@ -6,13 +6,11 @@ use gatewood::learn::TrainingView;
 use gatewood::learn::device::{DeviceSheet, DeviceTreeClimb};
 use gatewood::{Error, Result};
 
-use crate::backend::{Backend, Buffer, Staging};
+use crate::backend::{Backend, Buffer};
 use crate::gates::{GateList, Sheet};
 use crate::rows::{parameters, table_words};
 use crate::tree_climb;
-
-/// Bytes that are copied at a time.
-const PIECE_BYTES: usize = 16 << 20;
+use crate::upload::upload_columns;
 
 /// Blocks in the first direction at a time.
 const MOST_BLOCKS: usize = 1 << 20;
@@ -43,17 +41,7 @@ impl CudaSheet {
         }
         let room = room.min(fit - inputs);
         let columns: Buffer<u64> = Buffer::new(&backend, stride * (inputs + room))?;
-        let together = (PIECE_BYTES / 8 / stride).clamp(1, inputs);
-        let mut here: Staging<u64> = Staging::new(&backend, together * stride)?;
-        for first in (0..inputs).step_by(together) {
-            let some = first..inputs.min(first + together);
-            let here = &mut here.list()[..some.len() * stride];
-            here.chunks_exact_mut(stride)
-                .zip(some)
-                .for_each(|(to, column)| to.copy_from_slice(view.column(column)));
-            columns.put(first * stride, here)?;
-            backend.wait()?;
-        }
+        upload_columns(&columns, stride, inputs, |column| view.column(column))?;
         Ok(Self { backend, columns, split: view.split(), stride, rows: view.rows(), room })
     }
 }
@@ -89,7 +77,9 @@ impl DeviceSheet for CudaSheet {
             let blocks = MOST_BLOCKS.min(gates - first) as u32;
             // The inputs of a gate, and its counts.
             let shared = 8 * 16 + (8 << arity);
-            backend.launch("count_gates", [blocks, 1], self.threads(), shared, parameters(&at))?;
+            // A block of fewer threads adds less up.
+            let threads = self.threads().min(backend.threads()[0]);
+            backend.launch("count_gates", [blocks, 1], threads, shared, parameters(&at))?;
         }
         counts.list()
     }

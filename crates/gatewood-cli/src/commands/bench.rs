@@ -6,9 +6,11 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use gatewood::bits::BitMatrix;
 use gatewood::bits::kernels::Kernels;
+use gatewood::learn::device::Device;
 use gatewood::learn::{Silent, TreeSettings, fit_tree, reference};
 use gatewood::model::{Circuit, Model};
 use gatewood::random::{Purpose, Stream};
+use gatewood_cuda::DeviceChoice;
 use gatewood_data::generate::{Cubes, make};
 use serde_json::{Value, json};
 
@@ -19,6 +21,9 @@ use crate::terminal::print;
 pub(crate) struct Args {
     /// Measure this model instead: rows a second from packed rows to classes
     model: Option<PathBuf>,
+    /// Run the model on a GPU, its rows being there already: cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", requires = "model")]
+    device: DeviceChoice,
     /// Print one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -43,6 +48,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let say = |text: String| if args.json { Ok(()) } else { print(&format!("{text}\n")) };
     say(format!("SIMD level {}, {threads} threads\n", Kernels::best().level().name()))?;
     if let Some(model) = &args.model {
+        if let Some(device) = args.device.open_to_predict()? {
+            let rate = device_rate(model, &*device)?;
+            say(format!("packed rows to classes on {}: {:.1} million rows/s", device.name(), rate / 1e6))?;
+            report["device"] = json!(device.name());
+            report["packed_rows_per_second"] = json!({ "device": rate });
+            if args.json {
+                print(&format!("{}\n", serde_json::to_string_pretty(&report)?))?;
+            }
+            return Ok(());
+        }
         let rates = model_rates(model, &counts)?;
         say(line("packed rows to classes", &rates, 1e6, "million rows/s"))?;
         report["packed_rows_per_second"] = by_threads(&counts, &rates);
@@ -135,6 +150,25 @@ fn model_rates(path: &Path, counts: &[usize]) -> Result<Vec<f64>> {
         Ok(rows as f64 / seconds)
     };
     counts.iter().map(rate).collect()
+}
+
+/// The same on a device whose memory has the rows; the classes are copied back.
+fn device_rate(path: &Path, device: &dyn Device) -> Result<f64> {
+    const BYTES: usize = 1 << 31;
+    let model = Model::load(path)?;
+    let grove = match model.circuit() {
+        Circuit::Grove(grove) => grove.clone(),
+        Circuit::Tree(tree) => tree.to_grove()?,
+    };
+    let there = device.grove(&grove)?;
+    let rows = (BYTES / grove.inputs().div_ceil(8)).clamp(1, 1 << 24);
+    let mut bits = BitMatrix::zeros(rows, grove.inputs())?;
+    let mut stream = Stream::new(0, Purpose::Generate, 0);
+    bits.columns_mut().for_each(|column| column.iter_mut().for_each(|word| *word = stream.bits()));
+    bits.clear_tail();
+    let held = there.hold(bits.view())?;
+    let mut classes = vec![0; rows];
+    Ok(rows as f64 / best(10, || Ok(there.classes(&held, &mut classes)?))?)
 }
 
 /// Shortest of several runs, in seconds.

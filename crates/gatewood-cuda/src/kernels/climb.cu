@@ -1,7 +1,8 @@
 // Hill climbing, a block for each trial.
 //
-// Many trials of a tree are made at once, as if those before them failed. The last block of a tree to end takes the first
-// trial that made the tree better; the trials after it are made again.
+// Many trials of a tree are made at once, as if those before them failed. When all blocks of a tree have ended theirs, each
+// takes the first trial that made the tree better, and the trials after it are made again. Every block keeps what the tree is
+// like by then for itself, so that blocks wait for each other once for every step.
 
 #include "device.h"
 
@@ -12,7 +13,7 @@ struct Climb {
     u32 split, stride;
     u32 rows[2];
     float prior;
-    u32 unused;
+    u32 leaf_count;
     // The column of each leaf.
     u32 *leaves;
     const u32 *trials;
@@ -21,12 +22,18 @@ struct Climb {
     // Columns and tables of the slots.
     u32 *columns;
     u64 *tables;
+    // Where a block shares them: the columns of all leaves and of all gates below the root, then those that a trial makes.
+    u32 *shared;
+    // What came of the trials of a step, and of the step before it.
     struct Outcome *outcomes;
-    // The root's address of every row, where the root has so many inputs that rows are counted by it; else none.
+    // The root's address of every row, where the root has so many inputs that rows are counted by it; else none. After
+    // these, room for those of every block, where the memory that a block shares has none.
     u16 *addresses;
+    // Where addresses are kept, the rows of each side at each of them; in all, those of the trials of a step and of the one before it.
+    u32 *counts;
     i64 score;
-    // The next trial, and how many blocks have ended.
-    u32 next, ended;
+    // How many times a block has ended a step.
+    u32 ended, unused_too;
 };
 
 // What came of a trial.
@@ -36,7 +43,8 @@ struct Outcome {
 };
 
 // The shape of all trees. 0: trees, 1: depth, 2 to 4: arities, 5: trials, 6: candidates, 7: x log x, 8: words of a table,
-// 9: level to fit.
+// 9: level to fit; 10: leaves of a tree, 11: slots of a tree, 12: whether a block shares its addresses, 13: whether it shares its
+// columns.
 struct Shape {
     u32 depth, arity[3], first[3], trials, candidates, table_words;
     const i64 *logs;
@@ -69,6 +77,8 @@ struct Room {
     u32 *keys;
     u32 *ranks;
     u32 *counts;
+    // Where there is more room.
+    u64 *rest;
 };
 
 __device__ inline Room room_of(const Shape &s) {
@@ -83,6 +93,9 @@ __device__ inline Room room_of(const Shape &s) {
     r.keys = (u32 *)(r.table + s.table_words);
     r.ranks = r.keys + most;
     r.counts = r.ranks + most;
+    u32 all = s.candidates > 1 ? (s.candidates + 1) << s.arity[0] : 0;
+    for (u32 level = 0; level < s.depth; level++) all = all > 1u << s.arity[level] ? all : 1u << s.arity[level];
+    r.rest = (u64 *)(r.counts + 2 * all);
     return r;
 }
 
@@ -93,10 +106,6 @@ __device__ inline u32 rows_of(u32 rows, u32 word) {
 
 // Words that a thread reads before it does anything with them: to wait for one takes as long as to wait for several.
 const u32 AHEAD = 4;
-
-struct __align__(16) Quad {
-    u32 words[4];
-};
 
 // Counts the rows of each side at each address of a gate of up to six inputs. A lane has an address, or two where there are
 // more addresses than lanes; where there are fewer, groups of lanes have words of their own.
@@ -182,26 +191,47 @@ __device__ __noinline__ void count(u32 arity, const Climb &c, const u32 *const *
     __syncthreads();
 }
 
-// The same for the root whose addresses are kept, one input being another: a warp has the rows of a word.
-__device__ __noinline__ void count_root(u32 arity, const Climb &c, u32 input, const u32 *changed, u32 *counts) {
+// The same for the root whose addresses are kept.
+__device__ __noinline__ void count_addresses(u32 arity, const Climb &c, u32 *counts) {
     for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
     __syncthreads();
-    u32 lane = threadIdx.x % 32, mask = ~(1u << input), warps = blockDim.x / 32;
+    u32 lane = threadIdx.x % 32;
+    for (u32 word = threadIdx.x / 32; word < c.stride; word += blockDim.x / 32) {
+        u32 side = word >= c.split, rows = rows_of(c.rows[side], side ? word - c.split : word);
+        if (rows >> lane & 1) atomicAdd(&counts[side << arity | c.addresses[word * 32 + lane]], 1u);
+    }
+    __syncthreads();
+}
+
+// The same, one input being another: only the rows where it says `rare` are counted, the others follow from how many rows
+// there are at both addresses.
+__device__ __noinline__ void count_root(u32 arity, const Climb &c, u32 input, const u32 *changed, u32 rare, u32 *counts) {
+    for (u32 i = threadIdx.x; i < 2u << arity; i += blockDim.x) counts[i] = 0;
+    __syncthreads();
+    u32 lane = threadIdx.x % 32, bit = 1u << input, warps = blockDim.x / 32, flip = rare ? 0 : 0xffffffffu;
     for (u32 begin = threadIdx.x / 32; begin < c.stride; begin += 2 * AHEAD * warps) {
-        u32 addresses[2 * AHEAD], bits[2 * AHEAD];
+        u32 bits[2 * AHEAD];
 #pragma unroll
         for (u32 k = 0; k < 2 * AHEAD; k++) {
             u32 word = begin + k * warps;
-            addresses[k] = word < c.stride ? c.addresses[word * 32 + lane] : 0;
             bits[k] = word < c.stride ? changed[word] : 0;
         }
 #pragma unroll
         for (u32 k = 0; k < 2 * AHEAD; k++) {
             u32 word = begin + k * warps, side = word >= c.split;
             u32 rows = word < c.stride ? rows_of(c.rows[side], side ? word - c.split : word) : 0;
-            u32 address = (addresses[k] & mask) | (bits[k] >> lane & 1) << input;
-            if (rows >> lane & 1) atomicAdd(&counts[side << arity | address], 1u);
+            if (((bits[k] ^ flip) & rows) >> lane & 1) {
+                atomicAdd(&counts[side << arity | (c.addresses[word * 32 + lane] & ~bit)], 1u);
+            }
         }
+    }
+    __syncthreads();
+    const u32 *before = c.counts;
+    for (u32 i = threadIdx.x; i < 1u << arity; i += blockDim.x) {
+        u32 zero = (i & (bit - 1)) | (i & ~(bit - 1)) << 1, found = counts[zero];
+        u32 others = before[zero] + before[zero | bit] - found;
+        counts[zero] = rare ? others : found;
+        counts[zero | bit] = rare ? found : others;
     }
     __syncthreads();
 }
@@ -333,10 +363,11 @@ __device__ inline u32 rows_in_word(const Climb &c, u32 word) {
 }
 
 template <int ARITY>
-__device__ bool evaluate_few(const Climb &c, const Room &r, u32 *column, const u32 *before) {
+__device__ u64 evaluate_few(const Climb &c, const Room &r, u32 *column, const u32 *before) {
     const u32 ahead = ARITY <= 4 ? 2 : 1;
     u64 table = r.table[0];
     bool is_other = false;
+    u32 ones = 0;
     for (u32 begin = threadIdx.x; begin < c.stride; begin += ahead * blockDim.x) {
         u32 read[ahead][ARITY], was[ahead];
 #pragma unroll
@@ -362,13 +393,15 @@ __device__ bool evaluate_few(const Climb &c, const Room &r, u32 *column, const u
             u32 now = says[0] & rows_in_word(c, word);
             column[word] = now;
             is_other |= now != was[k];
+            ones += __popc(now);
         }
     }
-    return is_other;
+    return (u64)is_other << 32 | ones;
 }
 
-__device__ inline bool evaluate_many(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
+__device__ inline u64 evaluate_many(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
     bool is_other = false;
+    u32 ones = 0;
     for (u32 word = threadIdx.x; word < c.stride; word += blockDim.x) {
         u32 says = 0;
         for (u32 row = 0; row < 32; row++) {
@@ -379,12 +412,14 @@ __device__ inline bool evaluate_many(u32 arity, const Climb &c, const Room &r, u
         says &= rows_in_word(c, word);
         column[word] = says;
         is_other |= before && says != before[word];
+        ones += __popc(says);
     }
-    return is_other;
+    return (u64)is_other << 32 | ones;
 }
 
-// Writes what a gate says of every row; the thread is told whether that is other than before, where there is a before.
-__device__ __noinline__ bool evaluate(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
+// Writes what a gate says of every row; the thread is told for how many of its rows that is one, and in the upper half whether it
+// is other than before, where there is a before.
+__device__ __noinline__ u64 evaluate(u32 arity, const Climb &c, const Room &r, u32 *column, const u32 *before) {
     switch (arity) {
     case 1: return evaluate_few<1>(c, r, column, before);
     case 2: return evaluate_few<2>(c, r, column, before);
@@ -396,15 +431,22 @@ __device__ __noinline__ bool evaluate(u32 arity, const Climb &c, const Room &r, 
     }
 }
 
+// The column of a gate.
+__device__ inline u32 *gate_column(const Climb &c, const Shape &s, u32 level, u32 gate) {
+    u32 place = s.first[level] + gate;
+    return c.shared ? c.shared + (c.leaf_count + place) * c.stride : c.columns + (u64)c.slots[place] * c.stride;
+}
+
 // The columns that a gate reads, the last `changed` in place of one of them.
 __device__ inline void find_inputs(const Climb &c, const Shape &s, const Room &r, u32 level, u32 gate, u32 input,
                                    const u32 *changed) {
     __syncthreads();
     for (u32 j = threadIdx.x; j < s.arity[level]; j += blockDim.x) {
         u32 place = gate * s.arity[level] + j;
-        const u32 *column = level == 0 ? c.sample + (u64)c.leaves[place] * c.stride
-                                       : c.columns + (u64)c.slots[s.first[level - 1] + place] * c.stride;
-        r.inputs[j] = changed && j == input ? changed : column;
+        r.inputs[j] = changed && j == input ? changed
+                      : level > 0           ? gate_column(c, s, level - 1, place)
+                      : c.shared            ? c.shared + place * c.stride
+                                            : c.sample + (u64)c.leaves[place] * c.stride;
     }
     __syncthreads();
 }
@@ -485,17 +527,23 @@ __device__ __noinline__ u32 most_telling(const Climb &c, const Shape &s, const R
     return column;
 }
 
+// The column that a trial makes of a gate.
+__device__ inline u32 *made_column(const Climb &c, const Shape &s, u32 level, u32 slot) {
+    return c.shared ? c.shared + (c.leaf_count + s.first[s.depth - 1] + level) * c.stride
+                    : c.columns + (u64)slot * c.stride;
+}
+
 // Whether a leaf that reads another column makes the root better; the gates on the way are in the slots of the block.
 __device__ inline bool is_better(const Climb &c, const Shape &s, const Room &r, u32 leaf, u32 column, const u32 *slots,
                                  i64 &score) {
-    u32 place = leaf;
+    u32 place = leaf, ones = 0;
     const u32 *changed = c.sample + (u64)column * c.stride;
     for (u32 level = 0; level < s.depth; level++) {
         u32 arity = s.arity[level], input = place % arity;
         place /= arity;
         if (level + 1 == s.depth && c.addresses) {
             __syncthreads();
-            count_root(arity, c, input, changed, r.counts);
+            count_root(arity, c, input, changed, 2 * ones <= c.rows[0] + c.rows[1], r.counts);
             break;
         }
         find_inputs(c, s, r, level, place, input, changed);
@@ -503,109 +551,181 @@ __device__ inline bool is_better(const Climb &c, const Shape &s, const Room &r, 
         if (level + 1 == s.depth) break;
         cut(c, s, r, arity);
         u32 slot = slots[level];
-        u32 *made = c.columns + (u64)slot * c.stride;
-        const u32 *before = c.columns + (u64)c.slots[s.first[level] + place] * c.stride;
-        bool is_other = evaluate(arity, c, r, made, before);
+        u32 *made = made_column(c, s, level, slot);
+        const u32 *before = gate_column(c, s, level, place);
+        u64 said = block_sum(evaluate(arity, c, r, made, before), r.sums);
         keep_table(s, r, c.tables + (u64)slot * s.table_words);
-        if (!block_sum(is_other, r.sums)) return false;
+        if (!(said >> 32)) return false;
+        ones = (u32)said;
         changed = made;
     }
     score = score_of(s, r, s.arity[s.depth - 1]);
     return score > c.score;
 }
 
-// Takes a trial that made the tree better, if one did: says which input of the root changed, and to what.
-__device__ inline void take(Climb &c, const Shape &s, const Room &r, u32 widths, u32 block, u32 *said) {
-    u32 next = c.next + widths, below_root = s.first[s.depth - 1];
-    said[2] = 0xffffffffu;
-    if (block < widths) {
-        volatile Outcome &outcome = c.outcomes[block];
-        u32 place = outcome.leaf;
-        c.leaves[place] = outcome.column;
-        c.score = outcome.score;
-        r.inputs[0] = c.sample + (u64)outcome.column * c.stride;
-        u32 *made = c.slots + below_root + block * (s.depth - 1);
-        for (u32 level = 0; level + 1 < s.depth; level++) {
-            place /= s.arity[level];
-            u32 *gate = c.slots + s.first[level] + place, slot = *gate;
-            *gate = made[level];
-            made[level] = slot;
-            r.inputs[0] = c.columns + (u64)*gate * c.stride;
-        }
-        said[2] = place % s.arity[s.depth - 1];
-        next = c.next + block + 1;
-    }
-    c.next = next < s.trials ? next : s.trials;
-    c.ended = 0;
+// Copies numbers among the threads of a block.
+template <typename T> __device__ inline void copy_words(T *to, const T *from, u32 count) {
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
 }
 
-// One trial of each tree for every block of it.
-KERNEL(climb_trial) {
-    Climb &c = POINTER(Climb, 0)[blockIdx.y];
+// What a block knows of its tree: it is a copy of the tree's description, whose lists are its own.
+__device__ inline Climb *own_climb(const Climb &tree, const Shape &s, const Room &r, const Parameters &p) {
+    Climb *own = (Climb *)r.rest;
+    u32 leaves = (u32)NUMBER(10), slots = (u32)NUMBER(11);
+    u32 *lists = (u32 *)(own + 1);
+    u64 *rest = (u64 *)(lists + (leaves + slots + 1) / 2 * 2);
+    u32 *addresses = 0, *counts = (u32 *)rest, cells = 2u << s.arity[s.depth - 1];
+    if (tree.addresses) {
+        u64 words = 16 * (u64)tree.stride;
+        addresses = NUMBER(12) ? counts + cells : (u32 *)tree.addresses + (1 + blockIdx.x) * words;
+        copy_words(addresses, (const u32 *)tree.addresses, (u32)words);
+    }
+    // What is read four words at a time begins at a multiple of these.
+    u32 *columns = NUMBER(13) ? (u32 *)(((u64)rest + 15) & ~15ull) : 0, inner = s.first[s.depth - 1];
+    for (u32 leaf = 0; columns && leaf < leaves; leaf++) {
+        copy_words(columns + leaf * tree.stride, tree.sample + (u64)tree.leaves[leaf] * tree.stride, tree.stride);
+    }
+    for (u32 gate = 0; columns && gate < inner; gate++) {
+        const u32 *from = tree.columns + (u64)tree.slots[gate] * tree.stride;
+        copy_words(columns + (leaves + gate) * tree.stride, from, tree.stride);
+    }
+    copy_words(lists, tree.leaves, leaves);
+    copy_words(lists + leaves, tree.slots, slots);
+    if (threadIdx.x == 0) {
+        *own = tree;
+        own->leaves = lists;
+        own->slots = lists + leaves;
+        own->addresses = (u16 *)addresses;
+        own->counts = counts;
+        own->leaf_count = leaves;
+        own->shared = columns;
+    }
+    __syncthreads();
+    if (addresses) count_addresses(s.arity[s.depth - 1], *own, counts);
+    return own;
+}
+
+// Takes the trial of a block: says which input of the root changed, and to what.
+__device__ inline void take(Climb &own, const Shape &s, const Room &r, const Outcome &outcome, u32 block, u32 *said) {
+    u32 place = outcome.leaf;
+    own.leaves[place] = outcome.column;
+    own.score = outcome.score;
+    r.inputs[0] = own.sample + (u64)outcome.column * own.stride;
+    u32 *made = own.slots + s.first[s.depth - 1] + block * (s.depth - 1);
+    for (u32 level = 0; level + 1 < s.depth; level++) {
+        place /= s.arity[level];
+        u32 *gate = own.slots + s.first[level] + place, slot = *gate;
+        *gate = made[level];
+        made[level] = slot;
+        r.inputs[0] = own.columns + (u64)*gate * own.stride;
+    }
+    *said = place % s.arity[s.depth - 1];
+}
+
+// Copies the columns that a trial made to where other blocks read them.
+__device__ inline void publish(const Climb &own, const Shape &s, const u32 *slots) {
+    for (u32 level = 0; level + 1 < s.depth; level++) {
+        u32 *to = own.columns + (u64)slots[level] * own.stride;
+        copy_words(to, (const u32 *)made_column(own, s, level, 0), own.stride);
+    }
+}
+
+// Copies the columns of a trial that was taken.
+__device__ inline void adopt(const Climb &own, const Shape &s, const Outcome &outcome) {
+    u32 place = outcome.leaf;
+    copy_words(own.shared + place * own.stride, own.sample + (u64)outcome.column * own.stride, own.stride);
+    for (u32 level = 0; level + 1 < s.depth; level++) {
+        place /= s.arity[level];
+        const u32 *from = own.columns + (u64)own.slots[s.first[level] + place] * own.stride;
+        copy_words(gate_column(own, s, level, place), from, own.stride);
+    }
+}
+
+// One input of the root is another for all rows. A thread has two rows, the threads of a warp those of two words.
+__device__ inline void readdress(const Climb &own, u32 input, const u32 *changed) {
+    u32 lane = threadIdx.x % 32, warps = blockDim.x / 32, keep = ~(0x10001u << input);
+    u32 *addresses = (u32 *)own.addresses;
+    // Halves of warps have a word each; there are as many words as a multiple of two.
+    for (u32 begin = threadIdx.x / 32; 2 * begin < own.stride; begin += AHEAD * warps) {
+        u32 bits[AHEAD];
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) {
+            u32 word = 2 * (begin + k * warps) + lane / 16;
+            bits[k] = word < own.stride ? changed[word] >> 2 * (lane % 16) : 0;
+        }
+#pragma unroll
+        for (u32 k = 0; k < AHEAD; k++) {
+            u32 word = 2 * (begin + k * warps) + lane / 16;
+            if (word >= own.stride) continue;
+            u32 *at = addresses + 16 * word + lane % 16;
+            *at = (*at & keep) | (bits[k] & 1) << input | (bits[k] >> 1 & 1) << (input + 16);
+        }
+    }
+}
+
+// Makes all trials of each tree, a step after the other. The blocks of a tree run side by side.
+KERNEL_TOGETHER(climb_trials) {
+    Climb &tree = POINTER(Climb, 0)[blockIdx.y];
     Shape s = shape_of(p);
     Room r = room_of(s);
-    u32 below_root = s.first[s.depth - 1], trial = c.next + blockIdx.x, widths = gridDim.x;
-    if (c.next >= s.trials) return;
-    u32 *slots = c.slots + below_root + blockIdx.x * (s.depth - 1);
-    if (trial < s.trials) {
-        const u32 *drawn = c.trials + (u64)trial * (1 + s.candidates);
-        u32 leaf = drawn[0], column = drawn[1];
-        bool better = true;
-        if (s.candidates > 1) {
-            column = most_telling(c, s, r, leaf, drawn + 1);
-            better = column != 0xffffffffu;
-        } else {
-            const u32 *read = c.leaves + leaf / s.arity[0] * s.arity[0];
-            for (u32 j = 0; j < s.arity[0]; j++) better &= read[j] != column;
+    Climb &own = *own_climb(tree, s, r, p);
+    u32 below_root = s.first[s.depth - 1], widths = gridDim.x, next = 0, cells = 2u << s.arity[s.depth - 1];
+    u32 *slots = own.slots + below_root + blockIdx.x * (s.depth - 1), *said = (u32 *)r.sums;
+    for (u32 step = 0; next < s.trials; step++) {
+        u32 trial = next + blockIdx.x;
+        Outcome *outcomes = own.outcomes + step % 2 * widths;
+        bool better = trial < s.trials;
+        if (better) {
+            const u32 *drawn = own.trials + (u64)trial * (1 + s.candidates);
+            u32 leaf = drawn[0], column = drawn[1];
+            if (s.candidates > 1) {
+                column = most_telling(own, s, r, leaf, drawn + 1);
+                better = column != 0xffffffffu;
+            } else {
+                const u32 *read = own.leaves + leaf / s.arity[0] * s.arity[0];
+                for (u32 j = 0; j < s.arity[0]; j++) better &= read[j] != column;
+            }
+            i64 score = 0;
+            better = better && is_better(own, s, r, leaf, column, slots, score);
+            if (better && own.addresses) {
+                copy_words(tree.counts + (step % 2 * widths + blockIdx.x) * (u64)cells, (const u32 *)r.counts, cells);
+            }
+            if (better && own.shared) publish(own, s, slots);
+            if (threadIdx.x == 0 && better) {
+                outcomes[blockIdx.x].score = score;
+                outcomes[blockIdx.x].leaf = leaf;
+                outcomes[blockIdx.x].column = column;
+            }
         }
-        i64 score = 0;
-        better = better && is_better(c, s, r, leaf, column, slots, score);
+        if (threadIdx.x == 0) outcomes[blockIdx.x].better = better;
+        // All that a block wrote is seen by the others before they hear that it has ended.
+        __threadfence();
+        __syncthreads();
         if (threadIdx.x == 0) {
-            Outcome &outcome = c.outcomes[blockIdx.x];
-            outcome.score = score;
-            outcome.leaf = leaf;
-            outcome.column = column;
-            outcome.better = better;
+            atomicAdd(&tree.ended, 1u);
+            while (*(volatile u32 *)&tree.ended < (step + 1) * widths) wait_a_moment();
+            __threadfence();
+            said[0] = 0xffffffffu;
         }
-    } else if (threadIdx.x == 0) {
-        c.outcomes[blockIdx.x].better = 0;
-    }
-    // All that this block wrote is seen before it is said to have ended.
-    __threadfence();
-    __syncthreads();
-    u32 *said = (u32 *)r.sums;
-    if (threadIdx.x == 0) {
-        said[0] = atomicAdd(&c.ended, 1u) + 1 == widths;
-        said[1] = 0xffffffffu;
-    }
-    __syncthreads();
-    if (!said[0]) return;
-    __threadfence();
-    // The first of those that made the tree better.
-    for (u32 block = threadIdx.x; block < widths; block += blockDim.x) {
-        volatile Outcome &outcome = c.outcomes[block];
-        if (outcome.better) atomicMin(&said[1], block);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) take(c, s, r, widths, said[1], said);
-    __syncthreads();
-    if (!c.addresses || said[2] == 0xffffffffu) return;
-    // One input of the root is another.
-    const u32 *changed = r.inputs[0];
-    u32 lane = threadIdx.x % 32, input = said[2], warps = blockDim.x / 32;
-    for (u32 begin = threadIdx.x / 32; begin < c.stride; begin += 2 * AHEAD * warps) {
-        u32 addresses[2 * AHEAD], bits[2 * AHEAD];
-#pragma unroll
-        for (u32 k = 0; k < 2 * AHEAD; k++) {
-            u32 word = begin + k * warps;
-            addresses[k] = word < c.stride ? c.addresses[word * 32 + lane] : 0;
-            bits[k] = word < c.stride ? changed[word] : 0;
+        __syncthreads();
+        for (u32 block = threadIdx.x; block < widths; block += blockDim.x) {
+            if (outcomes[block].better) atomicMin(&said[0], block);
         }
-#pragma unroll
-        for (u32 k = 0; k < 2 * AHEAD; k++) {
-            u32 word = begin + k * warps;
-            u32 address = (addresses[k] & ~(1u << input)) | (bits[k] >> lane & 1) << input;
-            if (word < c.stride) c.addresses[word * 32 + lane] = (u16)address;
+        __syncthreads();
+        u32 taken = said[0];
+        __syncthreads();
+        next = taken < widths ? next + taken + 1 : next + widths;
+        if (taken >= widths) continue;
+        if (threadIdx.x == 0) take(own, s, r, outcomes[taken], taken, &said[1]);
+        __syncthreads();
+        if (own.shared) adopt(own, s, outcomes[taken]);
+        if (own.addresses) {
+            readdress(own, said[1], r.inputs[0]);
+            copy_words(own.counts, (const u32 *)tree.counts + (step % 2 * widths + taken) * (u64)cells, cells);
         }
+        __syncthreads();
     }
+    if (blockIdx.x > 0) return;
+    copy_words(tree.leaves, (const u32 *)own.leaves, (u32)NUMBER(10));
+    copy_words(tree.slots, (const u32 *)own.slots, (u32)NUMBER(11));
 }

@@ -18,9 +18,13 @@ struct Parameters {
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(1024) name(Parameters p)
 // A kernel whose threads never wait for each other.
 #define KERNEL_ALONE(name) KERNEL(name)
+// A kernel all of whose blocks run side by side, and may wait for each other.
+#define KERNEL_TOGETHER(name) KERNEL(name)
 // The same for blocks of 256 threads at the most, which may have more registers.
 #define KERNEL_OF_FEW(name) extern "C" __global__ void __launch_bounds__(256) name(Parameters p)
 extern __shared__ u64 shared_words[];
+// Waits a moment for other blocks.
+__device__ inline void wait_a_moment() {}
 #endif
 
 #define POINTER(type, place) ((type *)p.at[place])
@@ -58,4 +62,36 @@ __device__ inline u64 sum_before(u64 value, u64 *room) {
         __syncthreads();
     }
     return room[threadIdx.x] - value;
+}
+
+// What is read and written at once.
+struct __align__(16) Quad {
+    u32 words[4];
+};
+
+// A table of so many inputs, looked up for 32 rows at once.
+template <int ARITY> struct Lookup {
+    __device__ static u32 word(u64 table, const u32 *read) {
+        u32 low = Lookup<ARITY - 1>::word(table, read);
+        u32 high = Lookup<ARITY - 1>::word(table >> (1u << (ARITY - 1)), read);
+        return (high & read[ARITY - 1]) | (low & ~read[ARITY - 1]);
+    }
+};
+template <> struct Lookup<0> {
+    __device__ static u32 word(u64 table, const u32 *) { return table & 1 ? 0xffffffffu : 0; }
+};
+
+// Rows side by side in place of inputs: of `SIZE` inputs, word i has all bits of the rows i, SIZE + i, 2 SIZE + i and so on.
+template <int SIZE> __device__ inline void transpose_inputs(u32 *words) {
+#pragma unroll
+    for (u32 step = SIZE / 2; step > 0; step /= 2) {
+        u32 mask = step == 8 ? 0x00ff00ffu : step == 4 ? 0x0f0f0f0fu : step == 2 ? 0x33333333u : 0x55555555u;
+#pragma unroll
+        for (u32 i = 0; i < SIZE; i++) {
+            if (i & step) continue;
+            u32 other = ((words[i] >> step) ^ words[i + step]) & mask;
+            words[i] ^= other << step;
+            words[i + step] ^= other;
+        }
+    }
 }

@@ -7,18 +7,6 @@ struct Gate {
     u32 first, arity, table, column;
 };
 
-// A table of so many inputs, looked up for 32 rows at once.
-template <int ARITY> struct Lookup {
-    __device__ static u32 word(u64 table, const u32 *read) {
-        u32 low = Lookup<ARITY - 1>::word(table, read);
-        u32 high = Lookup<ARITY - 1>::word(table >> (1u << (ARITY - 1)), read);
-        return (high & read[ARITY - 1]) | (low & ~read[ARITY - 1]);
-    }
-};
-template <> struct Lookup<0> {
-    __device__ static u32 word(u64 table, const u32 *) { return table & 1 ? 0xffffffffu : 0; }
-};
-
 template <int ARITY>
 __device__ inline u32 gate_word(const u32 *columns, u64 stride, const u32 *inputs, u64 table, u64 word) {
     u32 read[ARITY];
@@ -68,63 +56,154 @@ KERNEL_OF_FEW(gates) {
     }
 }
 
-// Where the inputs of a root begin, how many it has, and where its votes begin.
-struct Root {
-    u32 first, arity, votes, unused;
+// Roots with as many inputs each: how many inputs, how many roots, and where the inputs and the votes of the first begin. Those
+// of the others follow.
+struct Roots {
+    u32 arity, count, inputs, votes;
 };
 
-template <int ARITY>
-__device__ inline void add_root(const u32 *columns, u64 stride, const u32 *inputs, const i32 *votes, u64 word,
-                                i32 *sums) {
-    u32 read[ARITY];
+// Adds the votes of a root for 32 rows, given what its inputs say of them. SIZE is the power of two from ARITY on.
+template <int SIZE> __device__ __forceinline__ void add_votes(u32 *read, const i32 *votes, i32 *sums) {
+    transpose_inputs<SIZE>(read);
 #pragma unroll
-    for (int j = 0; j < ARITY; j++) read[j] = columns[inputs[j] * stride + word];
+    for (u32 k = 0; k < 32; k++) sums[k] += votes[read[k % SIZE] >> k / SIZE * SIZE & ((1u << SIZE) - 1)];
+}
+
+// The vote of row k of 32, as add_votes finds it: the address is brought to where it counts bytes.
+template <int SIZE> __device__ inline i32 vote_of(const u32 *read, u32 k, const i32 *votes) {
+    u32 shift = k / SIZE * SIZE, word = read[k % SIZE];
+    u32 offset = (shift < 2 ? word << (2 - shift) : word >> (shift - 2)) & ((1u << SIZE) - 1) << 2;
+    return *(const i32 *)((const char *)votes + offset);
+}
+
+// The same for small votes: two rows are added to one number, each to a half of it. The votes of the upper half are beside the
+// others, 16 bits higher.
+template <int SIZE> __device__ __forceinline__ void add_halves(u32 *read, const i32 *votes, u32 count, i32 *sums) {
+    transpose_inputs<SIZE>(read);
 #pragma unroll
-    for (u32 k = 0; k < 32; k++) {
-        u32 address = 0;
+    for (u32 k = 0; k < 16; k++) sums[k] += vote_of<SIZE>(read, k, votes) + vote_of<SIZE>(read, 16 + k, votes + count);
+}
+
+template <int ARITY, int SIZE>
+__device__ __forceinline__ void read_inputs(const u32 *columns, u64 stride, const u32 *inputs, u64 word, bool is_there, u32 *read) {
 #pragma unroll
-        for (int j = 0; j < ARITY; j++) address |= (read[j] >> k & 1) << j;
-        sums[k] += votes[address];
+    for (int j = 0; j < SIZE; j++) read[j] = j < ARITY && is_there ? columns[inputs[j] * stride + word] : 0;
+}
+
+// Roots of few inputs: a block shares the votes and the inputs of some, and each is read while the votes of the one before it are
+// added. Where votes are small, those of some roots are added up in halves of numbers first.
+template <int ARITY, int SIZE>
+__device__ __forceinline__ void add_few(const u32 *columns, u64 stride, const Roots &roots, const u32 *inputs, const i32 *votes,
+                               bool halves, u64 word, bool is_there, i32 *sums) {
+    const u32 some = ARITY <= 4 ? 64 : 16;
+    i32 *own_votes = (i32 *)shared_words;
+    u32 *own_inputs = (u32 *)(own_votes + 2 * (some << ARITY));
+    for (u32 first = 0; first < roots.count; first += some) {
+        u32 here = roots.count - first < some ? roots.count - first : some;
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < here << ARITY; i += blockDim.x) {
+            i32 vote = votes[(first << ARITY) + i];
+            own_votes[i] = vote;
+            own_votes[(some << ARITY) + i] = (i32)((u32)vote << 16);
+        }
+        for (u32 i = threadIdx.x; i < here * ARITY; i += blockDim.x) own_inputs[i] = inputs[first * ARITY + i];
+        __syncthreads();
+        i32 both[16];
+#pragma unroll
+        for (u32 k = 0; k < 16; k++) both[k] = 0;
+        u32 next[SIZE];
+        read_inputs<ARITY, SIZE>(columns, stride, own_inputs, word, is_there, next);
+        for (u32 root = 0; root < here; root++) {
+            u32 read[SIZE];
+#pragma unroll
+            for (int j = 0; j < SIZE; j++) read[j] = next[j];
+            const u32 *of_next = own_inputs + (root + 1 < here ? root + 1 : root) * ARITY;
+            read_inputs<ARITY, SIZE>(columns, stride, of_next, word, is_there, next);
+            if (halves) add_halves<SIZE>(read, own_votes + (root << ARITY), some << ARITY, both);
+            else add_votes<SIZE>(read, own_votes + (root << ARITY), sums);
+        }
+        if (!halves) continue;
+#pragma unroll
+        for (u32 k = 0; k < 16; k++) {
+            i32 low = (i32)((u32)both[k] << 16) >> 16;
+            sums[k] += low;
+            sums[16 + k] += (both[k] - low) >> 16;
+        }
     }
 }
 
-// The margins of all rows, a margin for each line of blocks. 0: columns, 1: words of 32 bits of a column, 2: rows, 3: roots,
-// 4: inputs, 5: votes, 6: the first root of each margin, and the end; 7: what each margin starts from, 8: margins.
+// Roots of many inputs, whose votes are read where they are.
+__device__ __forceinline__ void add_many(const u32 *columns, u64 stride, const Roots &roots, const u32 *inputs, const i32 *votes,
+                                u64 word, bool is_there, i32 *sums) {
+    for (u32 root = 0; root < roots.count; root++) {
+        u32 read[16];
+#pragma unroll
+        for (u32 j = 0; j < 16; j++) {
+            read[j] = j < roots.arity && is_there ? columns[inputs[root * roots.arity + j] * stride + word] : 0;
+        }
+        add_votes<16>(read, votes + ((u64)root << roots.arity), sums);
+    }
+}
+
+// The margins of all rows, a margin for each line of blocks and 32 rows for each thread. 0: columns, 1: words of 32 bits of a
+// column, 2: rows, 3: roots by how many inputs they have, 4: inputs, 5: votes, 6: the first of these lists of each margin, and
+// the end; 7: what each margin starts from, 8: margins, 9: whether no vote is larger than 511.
 KERNEL_OF_FEW(run_roots) {
     const u32 *columns = POINTER(const u32, 0);
-    u64 stride = NUMBER(1), rows = NUMBER(2);
-    const Root *roots = POINTER(const Root, 3);
+    u64 stride = NUMBER(1), rows = NUMBER(2), word = this_thread();
+    const Roots *lists = POINTER(const Roots, 3);
     const u32 *firsts = POINTER(const u32, 6) + blockIdx.y;
-    u32 first = firsts[0], end = firsts[1];
     i32 bias = POINTER(const i32, 7)[blockIdx.y], *margins = POINTER(i32, 8) + blockIdx.y * rows;
-    for (u64 word = this_thread(); 32 * word < rows; word += all_threads()) {
-        i32 sums[32];
+    bool is_there = 32 * word < rows, halves = NUMBER(9);
+    i32 sums[32];
 #pragma unroll
-        for (u32 k = 0; k < 32; k++) sums[k] = bias;
-        for (u32 place = first; place < end; place++) {
-            Root root = roots[place];
-            const u32 *inputs = POINTER(const u32, 4) + root.first;
-            const i32 *votes = POINTER(const i32, 5) + root.votes;
-            switch (root.arity) {
-            case 1: add_root<1>(columns, stride, inputs, votes, word, sums); break;
-            case 2: add_root<2>(columns, stride, inputs, votes, word, sums); break;
-            case 3: add_root<3>(columns, stride, inputs, votes, word, sums); break;
-            case 4: add_root<4>(columns, stride, inputs, votes, word, sums); break;
-            case 5: add_root<5>(columns, stride, inputs, votes, word, sums); break;
-            case 6: add_root<6>(columns, stride, inputs, votes, word, sums); break;
-            case 7: add_root<7>(columns, stride, inputs, votes, word, sums); break;
-            case 8: add_root<8>(columns, stride, inputs, votes, word, sums); break;
-            case 9: add_root<9>(columns, stride, inputs, votes, word, sums); break;
-            case 10: add_root<10>(columns, stride, inputs, votes, word, sums); break;
-            case 11: add_root<11>(columns, stride, inputs, votes, word, sums); break;
-            default: add_root<12>(columns, stride, inputs, votes, word, sums);
-            }
-        }
-#pragma unroll
-        for (u32 k = 0; k < 32; k++) {
-            if (32 * word + k < rows) margins[32 * word + k] = sums[k];
+    for (u32 k = 0; k < 32; k++) sums[k] = bias;
+    for (u32 list = firsts[0]; list < firsts[1]; list++) {
+        Roots roots = lists[list];
+        const u32 *inputs = POINTER(const u32, 4) + roots.inputs;
+        const i32 *votes = POINTER(const i32, 5) + roots.votes;
+        switch (roots.arity) {
+        case 1: add_few<1, 1>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        case 2: add_few<2, 2>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        case 3: add_few<3, 4>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        case 4: add_few<4, 4>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        case 5: add_few<5, 8>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        case 6: add_few<6, 8>(columns, stride, roots, inputs, votes, halves, word, is_there, sums); break;
+        default: add_many(columns, stride, roots, inputs, votes, word, is_there, sums);
         }
     }
+#pragma unroll
+    for (u32 k = 0; k < 32; k++) {
+        if (32 * word + k < rows) margins[32 * word + k] = sums[k];
+    }
+}
+
+// The class of each row: the one of the largest margin, the first of those that are as large; of one margin, whether it is
+// above zero. 0: margins, 1: rows, 2: how many margins, 3: classes.
+KERNEL_ALONE(choose) {
+    const i32 *margins = POINTER(const i32, 0);
+    u64 rows = NUMBER(1), count = NUMBER(2);
+    u16 *classes = POINTER(u16, 3);
+    for (u64 row = this_thread(); row < rows; row += all_threads()) {
+        i32 most = margins[row];
+        u32 best = count == 1 && most > 0;
+        for (u64 margin = 1; margin < count; margin++) {
+            i32 other = margins[margin * rows + row];
+            if (other > most) {
+                most = other;
+                best = (u32)margin;
+            }
+        }
+        classes[row] = (u16)best;
+    }
+}
+
+// Copies some words of columns, a column for each line of blocks. 0: the first of these words, 1: words of 32 bits of a column,
+// 2: how many are copied, 3: where they are copied to, one column after the other.
+KERNEL_ALONE(copy_block) {
+    const u32 *from = POINTER(const u32, 0) + blockIdx.y * NUMBER(1);
+    u32 *to = POINTER(u32, 3) + blockIdx.y * NUMBER(2);
+    for (u64 word = this_thread(); word < NUMBER(2); word += all_threads()) to[word] = from[word];
 }
 
 // Where the literals of a pattern begin and how many it has, its shifts across and down, where its thresholds begin and how

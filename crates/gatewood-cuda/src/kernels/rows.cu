@@ -18,31 +18,85 @@ struct Tree {
     u32 first_table[3];
 };
 
-template <int LEVEL> __device__ u32 address_of(const Tree &tree, u32 gate, u64 row);
+// What a gate of a level says of 32 rows, or below the first level a leaf.
+template <int LEVEL> __device__ u32 says(const Tree &tree, u32 gate, u64 word);
 
-// What a gate, or below the first level a leaf, says of a row.
-template <int LEVEL> __device__ u32 says(const Tree &tree, u32 gate, u64 row) {
-    u32 address = address_of<LEVEL>(tree, gate, row);
-    u32 arity = tree.arity[LEVEL - 1];
-    u32 words = arity <= 6 ? 1 : 1u << (arity - 6);
-    return (u32)(tree.tables[tree.first_table[LEVEL - 1] + gate * words + address / 64] >> (address % 64)) & 1;
+template <> __device__ inline u32 says<0>(const Tree &tree, u32 leaf, u64 word) {
+    return tree.columns[tree.leaves[leaf] * tree.stride + word];
 }
 
-template <> __device__ u32 says<0>(const Tree &tree, u32 leaf, u64 row) {
-    return tree.columns[tree.leaves[leaf] * tree.stride + row / 32] >> (row % 32) & 1;
-}
-
-template <int LEVEL> __device__ u32 address_of(const Tree &tree, u32 gate, u64 row) {
-    u32 arity = tree.arity[LEVEL - 1], address = 0;
-    for (u32 input = 0; input < arity; input++) {
-        address |= says<LEVEL - 1>(tree, gate * arity + input, row) << input;
+template <int LEVEL, int ARITY> __device__ inline u32 says_few(const Tree &tree, u32 gate, u64 table, u64 word) {
+    u32 read[ARITY];
+    if (LEVEL == 1) {
+#pragma unroll
+        for (int j = 0; j < ARITY; j++) read[j] = says<0>(tree, gate * ARITY + j, word);
+    } else {
+#pragma unroll 1
+        for (int j = 0; j < ARITY; j++) read[j] = says<LEVEL - 1>(tree, gate * ARITY + j, word);
     }
-    return address;
+    return Lookup<ARITY>::word(table, read);
 }
 
-// The root address of every row. 0: columns, 1: words of 32 bits of a column, 2: rows, 3: leaves, 4: tables,
+// The same for many inputs, row by row.
+template <int LEVEL> __device__ inline u32 says_many(const Tree &tree, u32 gate, const u64 *table, u64 word) {
+    u32 arity = tree.arity[LEVEL - 1], addresses[32], said = 0;
+#pragma unroll
+    for (u32 k = 0; k < 32; k++) addresses[k] = 0;
+#pragma unroll 1
+    for (u32 j = 0; j < arity; j++) {
+        u32 read = says<LEVEL - 1>(tree, gate * arity + j, word);
+#pragma unroll
+        for (u32 k = 0; k < 32; k++) addresses[k] |= (read >> k & 1) << j;
+    }
+#pragma unroll
+    for (u32 k = 0; k < 32; k++) said |= (u32)(table[addresses[k] / 64] >> (addresses[k] % 64) & 1) << k;
+    return said;
+}
+
+// It is one function for all that ask: the text of a kernel must fit in the cache.
+template <int LEVEL> __device__ __noinline__ u32 says(const Tree &tree, u32 gate, u64 word) {
+    u32 arity = tree.arity[LEVEL - 1], words = arity <= 6 ? 1 : 1u << (arity - 6);
+    const u64 *table = tree.tables + tree.first_table[LEVEL - 1] + gate * words;
+    switch (arity) {
+    case 1: return says_few<LEVEL, 1>(tree, gate, *table, word);
+    case 2: return says_few<LEVEL, 2>(tree, gate, *table, word);
+    case 3: return says_few<LEVEL, 3>(tree, gate, *table, word);
+    case 4: return says_few<LEVEL, 4>(tree, gate, *table, word);
+    case 5: return says_few<LEVEL, 5>(tree, gate, *table, word);
+    case 6: return says_few<LEVEL, 6>(tree, gate, *table, word);
+    default: return says_many<LEVEL>(tree, gate, table, word);
+    }
+}
+
+template <int LEVEL> __device__ inline void write_addresses(const Tree &tree, u64 words, u32 *addresses) {
+    u32 arity = tree.arity[LEVEL - 1];
+    for (u64 word = this_thread(); word < words; word += all_threads()) {
+        u32 said[16], read[16];
+#pragma unroll 1
+        for (u32 j = 0; j < arity; j++) said[j] = says<LEVEL - 1>(tree, j, word);
+#pragma unroll
+        for (u32 j = 0; j < 16; j++) read[j] = j < arity ? said[j] : 0;
+        transpose_inputs<16>(read);
+        // Of 16 rows, then of the 16 others; two of 16 bits in a word.
+        Quad *out = (Quad *)(addresses + 16 * word);
+#pragma unroll
+        for (u32 k = 0; k < 2; k++) {
+            Quad low, high;
+#pragma unroll
+            for (u32 i = 0; i < 4; i++) {
+                u32 first = read[8 * k + 2 * i], second = read[8 * k + 2 * i + 1];
+                low.words[i] = (first & 0xffffu) | second << 16;
+                high.words[i] = first >> 16 | (second & 0xffff0000u);
+            }
+            out[k] = low;
+            out[2 + k] = high;
+        }
+    }
+}
+
+// The root address of every row. 0: columns, 1: words of 32 bits of a column, 2: words to do, 3: leaves, 4: tables,
 // 5: depth, 6 to 8: arities, 9 to 11: the first table of each level, 12: addresses.
-KERNEL_ALONE(address) {
+KERNEL_OF_FEW(address) {
     Tree tree;
     tree.columns = POINTER(const u32, 0);
     tree.stride = NUMBER(1);
@@ -52,13 +106,11 @@ KERNEL_ALONE(address) {
         tree.arity[level] = (u32)NUMBER(6 + level);
         tree.first_table[level] = (u32)NUMBER(9 + level);
     }
-    u16 *addresses = POINTER(u16, 12);
-    u32 depth = (u32)NUMBER(5);
-    for (u64 row = this_thread(); row < NUMBER(2); row += all_threads()) {
-        addresses[row] = (u16)(depth == 1   ? address_of<1>(tree, 0, row)
-                               : depth == 2 ? address_of<2>(tree, 0, row)
-                                            : address_of<3>(tree, 0, row));
-    }
+    u32 *addresses = POINTER(u32, 12), depth = (u32)NUMBER(5);
+    u64 words = NUMBER(2);
+    if (depth == 1) write_addresses<1>(tree, words, addresses);
+    else if (depth == 2) write_addresses<2>(tree, words, addresses);
+    else write_addresses<3>(tree, words, addresses);
 }
 
 // Adds the votes of a tree. 0: margins, 1: rows, 2: addresses, 3: votes, 4: the first margin, 5: how many margins.
@@ -277,6 +329,64 @@ KERNEL_ALONE(gather) {
     }
 }
 
+// Rows whose bits lie side by side. 0: columns, 1: words of 32 bits of a column, 2: how many columns, 3: rows, 4: words of 32
+// bits of a row, a multiple of 8. A block of 256 threads has 256 columns for each line of blocks, and 32 rows at a time.
+KERNEL(pack_rows) {
+    const u32 *columns = POINTER(const u32, 0);
+    u64 stride = NUMBER(1), width = NUMBER(4);
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, *rows = POINTER(u32, 3), *tile = (u32 *)shared_words;
+    u32 column = blockIdx.y * blockDim.x + threadIdx.x, warps = blockDim.x / 32;
+    bool is_there = column < NUMBER(2);
+    // Words that lie side by side are read by one block.
+    for (u64 first = 8 * (u64)blockIdx.x; first < stride; first += 8 * (u64)gridDim.x) {
+        for (u64 word = first; word < first + 8 && word < stride; word++) {
+            u32 bits = is_there ? columns[column * stride + word] : 0, own = 0;
+            for (u32 row = 0; row < 32; row++) {
+                u32 said = __ballot_sync(0xffffffffu, bits >> row & 1);
+                own = row == lane ? said : own;
+            }
+            __syncthreads();
+            tile[lane * (warps + 1) + warp] = own;
+            __syncthreads();
+            u32 row = threadIdx.x / warps, part = threadIdx.x % warps;
+            u64 place = (u64)blockIdx.y * warps + part;
+            if (place < width) rows[(32 * word + row) * width + place] = tile[row * (warps + 1) + part];
+        }
+    }
+}
+
+// A sample of such rows. 0: rows, 1: words of 32 bits of a row, 2: columns in ascending order, each with its place in the sample
+// in the upper half, 3: picks of the lower side, 4: how many, 5: of the upper side, 6: how many, 7: words of 64 bits of the lower
+// side, 8: of both, 9: the sample, 10: how many columns. A warp has 32 picks.
+KERNEL(gather_rows) {
+    const u32 *rows = POINTER(const u32, 0);
+    u32 words = 2 * (u32)NUMBER(8), split = 2 * (u32)NUMBER(7), *out = POINTER(u32, 9);
+    const u64 *columns = POINTER(const u64, 2);
+    u32 lane = threadIdx.x % 32, count = (u32)NUMBER(10);
+    for (u32 word = this_thread() / 32; word < words; word += all_threads() / 32) {
+        bool is_upper = word >= split;
+        u32 pick = 32 * (is_upper ? word - split : word) + lane, picks = (u32)(is_upper ? NUMBER(6) : NUMBER(4));
+        bool is_there = pick < picks;
+        u64 row = is_there ? (is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3))[pick] : 0;
+        const u32 *bits = rows + row * NUMBER(1);
+        u32 at = 0xffffffffu, read = 0;
+        for (u32 first = 0; first < count; first += 32) {
+            u64 mine = first + lane < count ? columns[first + lane] : 0;
+            u32 own = 0, here = count - first < 32 ? count - first : 32;
+            for (u32 i = 0; i < here; i++) {
+                u32 column = __shfl_sync(0xffffffffu, (u32)mine, i);
+                if (column / 32 != at) {
+                    at = column / 32;
+                    read = is_there ? bits[at] : 0;
+                }
+                u32 said = __ballot_sync(0xffffffffu, read >> (column % 32) & 1);
+                own = i == lane ? said : own;
+            }
+            if (lane < here) out[(mine >> 32) * words + word] = own;
+        }
+    }
+}
+
 __device__ inline i64 hessian_of(u32 kind, i32 gradient, u32 target) {
     if (kind == 0) {
         u64 size = gradient < 0 ? -(i64)gradient : gradient;
@@ -302,14 +412,26 @@ KERNEL(sum_even) {
     const u16 *addresses = POINTER(const u16, 2);
     const u8 *learned = POINTER(const u8, 5);
     u32 lane = threadIdx.x % lanes, part = count * lanes;
-    for (u64 row = this_thread(); row < rows; row += all_threads()) {
-        if (learned && !learned[row]) continue;
-        i32 gradient = gradients[row];
-        u32 hessian = (u32)hessian_of(0, gradient, 0), at = addresses[row] * lanes + lane;
-        atomicAdd(&sums[at], (u32)gradient & 0xffff);
-        atomicAdd(&sums[part + at], (u32)(gradient >> 16));
-        atomicAdd(&sums[2 * part + at], hessian & 0xffff);
-        atomicAdd(&sums[3 * part + at], hessian >> 16);
+    const u32 ahead = 4;
+    for (u64 begin = this_thread(); begin < rows; begin += ahead * all_threads()) {
+        i32 read[ahead];
+        u32 ats[ahead];
+#pragma unroll
+        for (u32 k = 0; k < ahead; k++) {
+            u64 row = begin + k * (u64)all_threads();
+            bool counts = row < rows && !(learned && !learned[row]);
+            read[k] = counts ? gradients[row] : 0;
+            ats[k] = counts ? addresses[row] * lanes + lane : 0xffffffffu;
+        }
+#pragma unroll
+        for (u32 k = 0; k < ahead; k++) {
+            u32 at = ats[k], hessian = (u32)hessian_of(0, read[k], 0);
+            if (at == 0xffffffffu) continue;
+            atomicAdd(&sums[at], (u32)read[k] & 0xffff);
+            atomicAdd(&sums[part + at], (u32)(read[k] >> 16));
+            atomicAdd(&sums[2 * part + at], hessian & 0xffff);
+            atomicAdd(&sums[3 * part + at], hessian >> 16);
+        }
     }
     __syncthreads();
     u64 *all = POINTER(u64, 6);

@@ -1,6 +1,53 @@
-// Counting for the gates of the paper's tree, a block for each. It counts as hill climbing does.
+// Counting for the gates of the paper's tree, a block for each, and climbing its subtrees.
 
 #include "device.h"
+
+// Counts the rows of each side at each address of a gate of up to four inputs, where columns are long: a thread counts the rows
+// where all inputs of a set say one, for all sets, and the addresses follow from these.
+template <int ARITY> __device__ inline void count_sets(const Climb &c, const u32 *const *inputs, u32 *counts) {
+    const u32 sets = 1u << ARITY;
+    for (u32 i = threadIdx.x; i < 2 * sets; i += blockDim.x) counts[i] = i % sets ? 0 : c.rows[i / sets];
+    __syncthreads();
+    for (u32 side = 0; side < 2; side++) {
+        u32 first = side ? c.split : 0, end = side ? c.stride : c.split, found[sets];
+#pragma unroll
+        for (u32 set = 1; set < sets; set++) found[set] = 0;
+        for (u32 at = first + 4 * threadIdx.x; at < end; at += 4 * blockDim.x) {
+            Quad read[ARITY];
+#pragma unroll
+            for (u32 j = 0; j < ARITY; j++) read[j] = *(const Quad *)(inputs[j] + at);
+#pragma unroll
+            for (u32 k = 0; k < 4; k++) {
+                // Gates may say one where no row is.
+                u32 all[sets];
+                all[0] = rows_of(c.rows[side], at - first + k);
+#pragma unroll
+                for (u32 set = 1; set < sets; set++) {
+                    u32 last = 31 - __clz(set);
+                    all[set] = all[set & ~(1u << last)] & read[last].words[k];
+                    found[set] += __popc(all[set]);
+                }
+            }
+        }
+#pragma unroll
+        for (u32 set = 1; set < sets; set++) {
+            u32 sum = found[set];
+            for (u32 step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+            if (threadIdx.x % 32 == 0) atomicAdd(&counts[side * sets + set], sum);
+        }
+    }
+    __syncthreads();
+    // From rows where at least the inputs of a set say one to those where just these do.
+    if (threadIdx.x < 2) {
+        u32 *own = counts + threadIdx.x * sets;
+        for (u32 input = 1; input < sets; input *= 2) {
+            for (u32 set = 0; set < sets; set++) {
+                if (!(set & input)) own[set] -= own[set | input];
+            }
+        }
+    }
+    __syncthreads();
+}
 
 // 0: columns, 1: words of 32 bits of class 0, 2: of a column, 3 and 4: rows of each class, 5: arity, 6: the columns that gates
 // read, 7: for each gate the counts of class 0 by address, then those of class 1; 8: the first gate.
@@ -18,7 +65,13 @@ KERNEL(count_gates) {
         inputs[j] = POINTER(const u32, 0) + POINTER(const u32, 6)[gate * arity + j] * NUMBER(2);
     }
     __syncthreads();
-    count(arity, c, inputs, counts);
+    switch (arity) {
+    case 1: count_sets<1>(c, inputs, counts); break;
+    case 2: count_sets<2>(c, inputs, counts); break;
+    case 3: count_sets<3>(c, inputs, counts); break;
+    case 4: count_sets<4>(c, inputs, counts); break;
+    default: count(arity, c, inputs, counts);
+    }
     for (u32 i = threadIdx.x; i < length; i += blockDim.x) out[i] = counts[i];
 }
 
@@ -220,7 +273,7 @@ KERNEL(tree_climb) {
                 break;
             }
             u32 *says = s.columns + (u64)fitted.column * s.rows.stride;
-            bool is_other = evaluate(s.arity, s.rows, r, says, s.columns + (u64)before.column * s.rows.stride);
+            bool is_other = evaluate(s.arity, s.rows, r, says, s.columns + (u64)before.column * s.rows.stride) >> 32;
             if (!block_sum(is_other, r.sums)) {
                 // Nothing above changes, so the judge gets neither better nor worse.
                 kept = s.not_worse ? level + 1 : 0;

@@ -8,7 +8,9 @@ use gatewood::learn::{Examples, GroveSettings, GroveTask, Silent, fit_grove, fit
 use gatewood::model::{Circuit, LearnSettings, Rows, TrainSettings, Training, train};
 use gatewood::random::{Purpose, Stream};
 
+use super::limited::Limited;
 use super::{devices, rows};
+use crate::CudaDevice;
 
 pub(super) fn settings(arity: usize, root: usize, depth: usize) -> GroveSettings {
     GroveSettings {
@@ -48,6 +50,31 @@ fn two_classes_of_every_shape() {
         let (bits, labels) = rows(300 + 700 * (number % 2), 20 + 60 * (number % 3), 2, number as u64);
         let task = GroveTask::new(Examples { bits: bits.view(), targets: &labels, weights: None }, 2);
         agree(&task, &settings(arity, root, depth), &format!("arity {arity}, root {root}, depth {depth}"));
+    }
+}
+
+/// Where few rows of many are drawn, a device reads them from a copy that has them side by side.
+#[test]
+fn few_rows_of_many() {
+    let (bits, labels) = rows(9_000, 70, 2, 11);
+    let mut task = GroveTask::new(Examples { bits: bits.view(), targets: &labels, weights: None }, 2);
+    agree(&task, &settings(3, 3, 2), "inputs");
+    task.spans = vec![Span::any(vec![0, 1]).unwrap(), Span::all(vec![2, 60, 61]).unwrap()];
+    agree(&task, &GroveSettings { trees_per_round: Some(2), ..settings(4, 4, 1) }, "spans");
+}
+
+/// Addresses of a root of many inputs are kept in other memory where a block shares too little.
+#[test]
+fn blocks_that_share_little() {
+    let (bits, labels) = rows(2_500, 40, 2, 12);
+    let task = GroveTask::new(Examples { bits: bits.view(), targets: &labels, weights: None }, 2);
+    let settings = GroveSettings { sample_rows: Some(2_400), ..settings(2, 8, 2) };
+    let expected = fit_grove(&task, &settings, &Silent).unwrap().grove;
+    for device in devices() {
+        let little = CudaDevice(Limited::new(device, usize::MAX / 2).sharing(6 << 10));
+        let mut task = task.clone();
+        task.device = Some(&little);
+        assert_eq!(fit_grove(&task, &settings, &Silent).unwrap().grove, expected, "on {}", device.name());
     }
 }
 

@@ -13,6 +13,7 @@ use crate::backend::{Backend, Parameters};
 pub(super) struct Limited {
     device: Arc<dyn Backend>,
     limit: usize,
+    shared: usize,
     used: AtomicUsize,
     /// The most that was used at a time.
     most: AtomicUsize,
@@ -21,7 +22,14 @@ pub(super) struct Limited {
 impl Limited {
     pub(super) fn new(device: &CudaDevice, limit: usize) -> Arc<Self> {
         let (used, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Arc::new(Self { device: device.0.clone(), limit, used, most })
+        Arc::new(Self { device: device.0.clone(), limit, shared: usize::MAX, used, most })
+    }
+
+    /// The same, the threads of a block sharing so many bytes at the most.
+    pub(super) fn sharing(self: Arc<Self>, shared: usize) -> Arc<Self> {
+        let used = AtomicUsize::new(self.used.load(Ordering::Relaxed));
+        let most = AtomicUsize::new(self.most());
+        Arc::new(Self { device: self.device.clone(), limit: self.limit, shared, used, most })
     }
 
     pub(super) fn most(&self) -> usize {
@@ -43,7 +51,7 @@ impl Backend for Limited {
     }
 
     fn shared_bytes(&self) -> usize {
-        self.device.shared_bytes()
+        self.device.shared_bytes().min(self.shared)
     }
 
     fn free_bytes(&self) -> Result<usize> {
@@ -105,6 +113,21 @@ impl Backend for Limited {
         at: Parameters,
     ) -> Result<()> {
         self.device.launch(kernel, grid, threads, shared, at)
+    }
+
+    fn together(&self, kernel: &'static str, threads: u32, shared: u32) -> Result<u32> {
+        self.device.together(kernel, threads, shared)
+    }
+
+    fn launch_together(
+        &self,
+        kernel: &'static str,
+        grid: [u32; 2],
+        threads: u32,
+        shared: u32,
+        at: Parameters,
+    ) -> Result<()> {
+        self.device.launch_together(kernel, grid, threads, shared, at)
     }
 
     fn wait(&self) -> Result<()> {

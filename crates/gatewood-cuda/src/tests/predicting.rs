@@ -68,10 +68,14 @@ fn check(grove: &Grove, bits: BitView<'_>, what: &str) {
         // Of little memory, rows are run in many blocks.
         let small = CudaDevice(Limited::new(device, 600_000));
         for device in [&**device, &small] {
-            let found = device.grove(grove).unwrap().run(bits).unwrap();
+            let there = device.grove(grove).unwrap();
+            let found = there.run(bits).unwrap();
             for (margin, found) in found.iter().enumerate() {
                 assert_eq!(found, expected.column(margin), "margin {margin} of {what} on {}", device.name());
             }
+            let mut found = vec![0; bits.rows()];
+            there.classes(&there.hold(bits).unwrap(), &mut found).unwrap();
+            assert!(found.iter().map(|&class| u32::from(class)).eq(expected.classes()), "{what}, rows held");
         }
     }
 }

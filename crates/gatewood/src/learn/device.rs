@@ -120,6 +120,18 @@ pub trait DeviceGrove: Debug + Send + Sync {
     /// # Errors
     /// When memory runs out or the device fails.
     fn run(&self, bits: BitView<'_>) -> Result<Vec<Vec<i32>>>;
+
+    /// Copies what the grove reads of rows to the device, to be run there again and again.
+    ///
+    /// # Errors
+    /// When the memory of the device does not hold them, or the device fails.
+    fn hold(&self, bits: BitView<'_>) -> Result<Handle>;
+
+    /// Writes the class of each of the rows that [`DeviceGrove::hold`] copied.
+    ///
+    /// # Errors
+    /// When there is not room for the class of every row, memory runs out or the device fails.
+    fn classes(&self, rows: &Handle, to: &mut [u16]) -> Result<()>;
 }
 
 /// Patterns on a device.
