@@ -1,6 +1,6 @@
 //! Rows on a device, and the phases of a round that touch them all.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gatewood::circuit::{Target, VoteTree};
 use gatewood::learn::device::*;
@@ -34,9 +34,14 @@ pub(crate) struct CudaRows<'a> {
     columns: Columns<'a>,
     targets: Buffer<u32>,
     weights: Option<Buffer<u32>>,
+    /// What sizes of gradients are drawn by, kept from one draw to the next.
+    powers: Mutex<Option<Powers>>,
     /// `x log2 x`, as far as it was needed.
     pub(crate) logs: Mutex<Option<Arc<Buffer<i64>>>>,
 }
+
+/// Powers here, and there.
+type Powers = (Vec<u32>, Arc<Buffer<u32>>);
 
 /// Margins and gradients.
 struct State {
@@ -87,8 +92,24 @@ impl<'a> CudaRows<'a> {
         let weights = Some(rows.weights).filter(|weights| !weights.is_empty());
         let weights = weights.map(|weights| Buffer::of(&backend, weights)).transpose()?;
         backend.wait()?;
-        let logs = Mutex::default();
-        Ok(Self { backend, rows: rows.targets.len(), columns, targets, weights, logs })
+        let (powers, logs) = (Mutex::default(), Mutex::default());
+        Ok(Self { backend, rows: rows.targets.len(), columns, targets, weights, powers, logs })
+    }
+
+    /// Powers on the device; none for none.
+    fn powers_there(&self, powers: &[u32]) -> Result<Option<Arc<Buffer<u32>>>> {
+        if powers.is_empty() {
+            return Ok(None);
+        }
+        let mut kept = self.powers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, there)) = kept.as_ref().filter(|(here, _)| here == powers) {
+            return Ok(Some(there.clone()));
+        }
+        let there = Arc::new(Buffer::of(&self.backend, powers)?);
+        // Other threads read it, too.
+        self.backend.wait()?;
+        *kept = Some((powers.to_vec(), there.clone()));
+        Ok(Some(there))
     }
 
     /// Begins a kernel with a thread for each of some items, or fewer that take several.
@@ -103,7 +124,8 @@ impl<'a> CudaRows<'a> {
         self.backend.launch(kernel, [blocks as u32, 1], threads, shared as u32, parameters(at))
     }
 
-    fn add_votes(&self, state: &State, tree: &VoteTree, addresses: &Buffer<u16>) -> Result<()> {
+    /// Begins to add the votes of a tree, which are kept until that is done.
+    fn add_votes(&self, state: &State, tree: &VoteTree, addresses: &Buffer<u16>) -> Result<Buffer<i32>> {
         let votes = Buffer::of(&self.backend, tree.votes())?;
         let (first, count) = match tree.target() {
             Target::One(margin) => (margin as u64, 1),
@@ -112,7 +134,7 @@ impl<'a> CudaRows<'a> {
         let at =
             [state.margins.address(), self.rows as u64, addresses.address(), votes.address(), first, count];
         self.launch("vote", self.rows, &at)?;
-        self.backend.wait()
+        Ok(votes)
     }
 
     fn update_gradients(&self, state: &State, tree: Option<(&VoteTree, &Buffer<u16>)>) -> Result<()> {
@@ -191,51 +213,51 @@ impl DeviceRows for CudaRows<'_> {
         let (state, backend) = (held::<State>(state)?, &self.backend);
         let tile = TILE_ROWS_A_THREAD * backend.threads()[0] as usize;
         let tiles = self.rows.div_ceil(tile);
-        let margins: Vec<u32> = draw.margins.iter().map(|&margin| margin as u32).collect();
-        let margins = Buffer::of(backend, &margins)?;
+        // One margin is read where it is.
+        let (first, margins) = match draw.margins {
+            &[margin] => (4 * margin * self.rows, None),
+            margins => (0, Some(margins.iter().map(|&margin| margin as u32).collect::<Vec<_>>())),
+        };
+        let margins = margins.map(|margins| Buffer::of(backend, &margins)).transpose()?;
         let among = Buffer::marks(backend, draw.among)?;
-        let powers = Some(draw.powers).filter(|powers| !powers.is_empty());
-        let powers = powers.map(|powers| Buffer::of(backend, powers)).transpose()?;
-        let sums: Buffer<u64> = Buffer::new(backend, tiles)?;
+        let powers = self.powers_there(draw.powers)?;
+        let sums: Buffer<u64> = Buffer::new(backend, tiles + 1)?;
         let mut at = vec![
-            state.gradients.address(),
+            state.gradients.address() + first as u64,
             self.rows as u64,
-            margins.address(),
-            margins.len() as u64,
+            address_or_none(margins.as_ref()),
+            draw.margins.len() as u64,
             address_or_none(self.weights.as_ref()),
             address_or_none(state.learned.as_ref()),
             address_or_none(among.as_ref()),
-            address_or_none(powers.as_ref()),
+            address_or_none(powers.as_deref()),
             (draw.powers.len() as u64).saturating_sub(1),
             sums.address(),
         ];
         // A word for each thread.
         let shared = 8 * backend.threads()[0] as usize;
         self.launch_blocks("weigh_tiles", tiles, shared, &at)?;
-        let mut begun = sums.list()?;
-        let mut total = 0u64;
-        begun.iter_mut().for_each(|sum| total += std::mem::replace(sum, total));
-        let Some(spacing) = (draw.spacing)(total) else { return Ok(Default::default()) };
-        sums.put(0, &begun)?;
-        let places: Buffer<u32> = Buffer::new(backend, 2 * tiles)?;
+        let all_threads = backend.threads()[1];
+        let add_up = |list: u64, bits: u64, lists: u64| {
+            let at = parameters(&[list, bits, lists, tiles as u64]);
+            backend.launch("sums_before", [1, 1], all_threads, 8 * all_threads, at)
+        };
+        add_up(sums.address(), 64, 1)?;
+        let mut total = [0];
+        sums.get_from(tiles, &mut total)?;
+        let Some(spacing) = (draw.spacing)(total[0]) else { return Ok(Default::default()) };
+        let places: Buffer<u32> = Buffer::new(backend, 2 * tiles + 2)?;
         at.extend([spacing.shift.into(), spacing.scale, spacing.start, places.address()]);
         self.launch_blocks("pick", tiles, shared, &at)?;
-        let mut counts = places.list()?;
-        let mut picked = [0u32; 2];
-        for counts in counts.chunks_exact_mut(2) {
-            for (picked, count) in picked.iter_mut().zip(counts) {
-                *picked += std::mem::replace(count, *picked);
-            }
-        }
-        places.put(0, &counts)?;
-        // An address of none would only count them.
-        let picks = picked.map(|picked| Buffer::<u32>::new(backend, picked as usize));
-        let [lower, upper] = picks;
-        let picks = [lower?, upper?];
-        at.extend(picks.each_ref().map(Buffer::address));
+        add_up(places.address(), 32, 2)?;
+        // As many places as there are on the whole sum.
+        let count = ((total[0] >> spacing.shift) * spacing.scale + spacing.start) >> 36;
+        let picks: Buffer<u32> = Buffer::new(backend, 2 + count as usize)?;
+        at.push(picks.address());
         self.launch_blocks("pick", tiles, shared, &at)?;
-        let [lower, upper] = picks.map(|picks| picks.list());
-        Ok([lower?, upper?])
+        let picks = picks.list()?;
+        let (lower, upper) = picks[2..].split_at(picks[0] as usize);
+        Ok([lower.to_vec(), upper.to_vec()])
     }
 
     fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle> {
@@ -243,7 +265,9 @@ impl DeviceRows for CudaRows<'_> {
         let [split, upper] = picks.each_ref().map(|picks| padded_words(picks.len()));
         let stride = split + upper;
         let words: Buffer<u64> = Buffer::new(backend, stride * columns.len())?;
-        let [lower, upper] = [Buffer::of(backend, &picks[0])?, Buffer::of(backend, &picks[1])?];
+        let both = Buffer::of(backend, &picks.concat())?;
+        let lower = (both.address(), picks[0].len() as u64);
+        let upper = (both.address() + 4 * lower.1, picks[1].len() as u64);
         let rows = picks.each_ref().map(|picks| picks.len() as u32);
         if let Some(packed) = self.columns.packed(rows.iter().sum::<u32>() as usize, columns.len())? {
             // Bits of one word of a row one after the other, each with its place in the sample.
@@ -255,10 +279,10 @@ impl DeviceRows for CudaRows<'_> {
                 packed.rows.address(),
                 packed.width as u64,
                 sorted.address(),
-                lower.address(),
-                lower.len() as u64,
-                upper.address(),
-                upper.len() as u64,
+                lower.0,
+                lower.1,
+                upper.0,
+                upper.1,
                 split as u64,
                 stride as u64,
                 words.address(),
@@ -277,10 +301,10 @@ impl DeviceRows for CudaRows<'_> {
                 piece.sheet.address,
                 2 * piece.sheet.stride as u64,
                 piece.places.address(),
-                lower.address(),
-                lower.len() as u64,
-                upper.address(),
-                upper.len() as u64,
+                lower.0,
+                lower.1,
+                upper.0,
+                upper.1,
                 split as u64,
                 stride as u64,
                 words.address() + (8 * stride * piece.wanted.start) as u64,
@@ -397,10 +421,11 @@ impl DeviceRows for CudaRows<'_> {
             }
             _ => (trees, None),
         };
-        for (tree, addresses) in first {
-            self.add_votes(state, tree, held(addresses)?)?;
-        }
-        if gradients { self.update_gradients(state, last) } else { Ok(()) }
+        let votes = first.iter().map(|(tree, addresses)| self.add_votes(state, tree, held(addresses)?));
+        let votes = votes.collect::<Result<Vec<_>>>();
+        // Votes are given back when all work is done, whatever failed.
+        let updated = if gradients { self.update_gradients(state, last) } else { Ok(()) };
+        self.backend.wait().and(votes.map(|_| ())).and(updated)
     }
 
     fn set_gradients(&self, state: &mut Handle, gradients: &[Vec<i32>]) -> Result<()> {

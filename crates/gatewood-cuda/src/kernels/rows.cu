@@ -229,8 +229,8 @@ __device__ inline Weigher weigher(const Parameters &p) {
 __device__ inline u32 float_bits(float number) { return *(u32 *)&number; }
 
 __device__ inline u32 weigh(const Weigher &w, u64 row, i32 &gradient) {
-    gradient = 0;
-    for (u32 i = 0; i < w.count; i++) gradient += w.gradients[w.margins[i] * w.rows + row];
+    gradient = w.margins ? 0 : w.gradients[row];
+    for (u32 i = 0; w.margins && i < w.count; i++) gradient += w.gradients[w.margins[i] * w.rows + row];
     i32 size = gradient < 0 ? -gradient : gradient;
     if (size > ONE) size = ONE;
     u32 weight = (u32)size;
@@ -245,7 +245,7 @@ __device__ inline u32 weigh(const Weigher &w, u64 row, i32 &gradient) {
     return weight;
 }
 
-// The weight of the rows of each block. 0: gradients, 1: rows, 2: which margins, 3: how many, 4: weights of rows or none,
+// The weight of the rows of each block. 0: gradients, 1: rows, 2: which margins, or none for the first, 3: how many, 4: weights of rows or none,
 // 5: which are learned from or none, 6: which may be drawn or none, 7: powers or none, 8: the last of them, 9: sums.
 KERNEL(weigh_tiles) {
     Weigher w = weigher(p);
@@ -259,9 +259,30 @@ KERNEL(weigh_tiles) {
     if (threadIdx.x == 0) POINTER(u64, 9)[blockIdx.x] = sum;
 }
 
+// Sums of all before, in place of each of some numbers, and the sum of all after them. Lists may be side by side. A block. 0: numbers
+// of 32 or 64 bits, 1: how many bits, 2: how many lists, 3: how many numbers each.
+template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 count) {
+    for (u32 list = 0; list < lists; list++) {
+        u64 begun = 0;
+        for (u32 first = 0; first < count; first += blockDim.x) {
+            u32 at = first + threadIdx.x;
+            u64 own = at < count ? numbers[(u64)at * lists + list] : 0, before = sum_before(own, shared_words);
+            u64 all = shared_words[blockDim.x - 1];
+            if (at < count) numbers[(u64)at * lists + list] = (T)(begun + before);
+            begun += all;
+        }
+        if (threadIdx.x == 0) numbers[(u64)count * lists + list] = (T)begun;
+    }
+}
+
+KERNEL(sums_before) {
+    if (NUMBER(1) == 64) add_up(POINTER(u64, 0), (u32)NUMBER(2), (u32)NUMBER(3));
+    else add_up(POINTER(u32, 0), (u32)NUMBER(2), (u32)NUMBER(3));
+}
+
 // Picks rows, as weighed above. 9: the weight before each block, 10: shift, 11: scale, 12: start, 13: for each block how
-// many are picked of the lower and of the upper side, or the place of the first where they are written; 14, 15: picks
-// of the lower and of the upper side, or none to count them.
+// many are picked of the lower and of the upper side, or the place of the first where they are written, then all there are; 14:
+// how many are picked of the lower and of the upper side, then these, or none to count them.
 KERNEL(pick) {
     Weigher w = weigher(p);
     u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x;
@@ -288,15 +309,17 @@ KERNEL(pick) {
         counts += upper[i] ? (u64)times[i] << 32 : times[i];
     }
     u64 place = sum_before(counts, shared_words);
-    u32 *places = POINTER(u32, 13) + 2 * blockIdx.x;
-    u32 *lower_picks = POINTER(u32, 14), *upper_picks = POINTER(u32, 15);
-    if (!lower_picks) {
+    u32 *places = POINTER(u32, 13) + 2 * blockIdx.x, *picks = POINTER(u32, 14);
+    if (!picks) {
         if (threadIdx.x == blockDim.x - 1) {
             places[0] = (u32)(place + counts);
             places[1] = (u32)((place + counts) >> 32);
         }
         return;
     }
+    const u32 *all = POINTER(u32, 13) + 2 * gridDim.x;
+    if (blockIdx.x == 0 && threadIdx.x < 2) picks[threadIdx.x] = all[threadIdx.x];
+    u32 *lower_picks = picks + 2, *upper_picks = lower_picks + all[0];
     u64 lower = places[0] + (u32)place, above = places[1] + (u32)(place >> 32);
     for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
         for (u32 time = 0; time < times[i]; time++) {
