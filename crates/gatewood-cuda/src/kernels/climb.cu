@@ -698,10 +698,10 @@ KERNEL_TOGETHER(climb_trials) {
             }
         }
         if (threadIdx.x == 0) outcomes[blockIdx.x].better = better;
-        // All that a block wrote is seen by the others before they hear that it has ended.
-        __threadfence();
         __syncthreads();
         if (threadIdx.x == 0) {
+            // All that a block wrote is seen by the others before they hear that it has ended.
+            __threadfence();
             atomicAdd(&tree.ended, 1u);
             while (*(volatile u32 *)&tree.ended < (step + 1) * widths) wait_a_moment();
             __threadfence();

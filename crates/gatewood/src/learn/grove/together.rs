@@ -60,7 +60,7 @@ impl<E: Engine> Grower<'_, E> {
     ) -> Result<Vec<Climbed>> {
         let samples: Vec<&Sample> = trees.iter().map(|(sample, _)| *sample).collect();
         let prepare = |(sample, mut stream): (_, Stream)| self.tree_to_climb(sample, &mut stream, growing);
-        let mut climbed = self.engine.search(trees.into_iter().map(prepare).collect(), self.logs)?;
+        let mut climbed = self.engine.search(each_awake(trees, prepare), self.logs)?;
         for (climbed, sample) in climbed.iter_mut().zip(samples) {
             climbed.leaves.iter_mut().for_each(|leaf| *leaf = sample.columns[*leaf as usize]);
         }
