@@ -282,14 +282,10 @@ impl Group {
     }
 }
 
-/// A number in the tournament of margins, and whose it is, both as bits.
-type Player = (Vec<Signal>, Vec<Signal>);
-
-/// The number of the largest margin, the first of equals, as bits: a tournament of neighbours. Three at a time where gates may be
-/// wide: three comparisons choose among three bits in one LUT of six inputs, where two after each other take two.
+/// The number of the largest margin, the first of equals, as bits: a tournament of neighbours.
 fn largest(logic: &mut Logic, margins: &[Margin]) -> Result<Vec<Signal>> {
     let lowest = margins.iter().map(|margin| margin.lowest).min().expect("a grove has margins");
-    let mut players: Vec<Player> = Vec::with_capacity(margins.len());
+    let mut players = Vec::with_capacity(margins.len());
     for (index, margin) in margins.iter().enumerate() {
         let lift = margin.lowest - lowest;
         let mut sum = margin.sum.clone();
@@ -300,62 +296,21 @@ fn largest(logic: &mut Logic, margins: &[Margin]) -> Result<Vec<Signal>> {
             .collect::<Vec<_>>();
         players.push((value, number));
     }
-    let most = if logic.sums == SumsOf::Counters { 3 } else { 2 };
     while players.len() > 1 {
-        let is_last = players.len() <= most;
+        let last = players.len() == 2;
         players = players
-            .chunks(most)
-            .map(|group| match group {
-                [first, second] => larger_of_two(logic, first, second, is_last),
-                [first, second, third] => largest_of_three(logic, [first, second, third], is_last),
-                _ => Ok(group[0].clone()),
+            .chunks(2)
+            .map(|pair| match pair {
+                [(first, first_number), (second, second_number)] => {
+                    let wins = logic.above(second, first)?;
+                    let value = if last { Vec::new() } else { logic.choose(wins, first, second)? };
+                    Ok((value, logic.choose(wins, first_number, second_number)?))
+                }
+                _ => Ok(pair[0].clone()),
             })
             .collect::<Result<_>>()?;
     }
     Ok(players.swap_remove(0).1)
-}
-
-/// The larger of two players, the first of equals; only whose it is where it is the last round.
-fn larger_of_two(logic: &mut Logic, first: &Player, second: &Player, is_last: bool) -> Result<Player> {
-    let wins = logic.above(&second.0, &first.0)?;
-    let value = if is_last { Vec::new() } else { logic.choose(wins, &first.0, &second.0)? };
-    Ok((value, logic.choose(wins, &first.1, &second.1)?))
-}
-
-/// The largest of three players, the first of equals; only whose it is where it is the last round.
-fn largest_of_three(logic: &mut Logic, players: [&Player; 3], is_last: bool) -> Result<Player> {
-    let [first, second, third] = players;
-    let wins = [
-        logic.above(&second.0, &first.0)?,
-        logic.above(&third.0, &first.0)?,
-        logic.above(&third.0, &second.0)?,
-    ];
-    let value =
-        if is_last { Vec::new() } else { choose_of_three(logic, wins, players.map(|player| &player.0[..]))? };
-    Ok((value, choose_of_three(logic, wins, players.map(|player| &player.1[..]))?))
-}
-
-/// Of three numbers that of the winner, bit by bit: `wins` says whether the second is above the first, the third above the first,
-/// and the third above the second.
-fn choose_of_three(logic: &mut Logic, wins: [Signal; 3], numbers: [&[Signal]; 3]) -> Result<Vec<Signal>> {
-    let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
-    (0..width)
-        .map(|place| {
-            let [a, b, c] = numbers.map(|number| number.get(place).copied().unwrap_or(Signal::ZERO));
-            if a == b && b == c {
-                return Ok(a);
-            }
-            logic.function(&[a, b, c, wins[0], wins[1], wins[2]], |address| {
-                let winner = match [3, 4, 5].map(|bit| address >> bit & 1 != 0) {
-                    [false, false, _] => 0,
-                    [true, _, false] => 1,
-                    // Above the first, which is the larger of the others, or above the second, which is.
-                    _ => 2,
-                };
-                address >> winner & 1 != 0
-            })
-        })
-        .collect()
 }
 
 /// Margins in two's complement, all of one width, the lowest first: a network that swaps neighbours.
