@@ -59,7 +59,7 @@ One bit a pixel needs no encoder at all. In rows with `--refits` every gate is f
 gates are shared, the rate and the warped copies were chosen in nine runs at up to 690 LUTs on 10,000 held-out training rows, by an earlier form of the
 code; larger groves have the same proportions and a rate of about 1.3 / rounds^0.67. On a sixth of the training rows, held out, 8 passes with 200 shared gates
 had 2.73 % at 635 LUTs, and 8 passes with 500 had 2.03 % at 1,393. Their seconds are CPU seconds of one thread on a machine that others used, too.
-At 9,744 LUTs there are two seeds so far: seed 1 has 0.97 %, seed 2 1.01 %. Two settings were compared before, on a sixth of the training rows held out, with seed 1: this one had 1.29 % at
+At 9,744 LUTs the table has the mean of two seeds: seed 1 has 0.97 %, seed 2 1.01 %; seed 3 was run later and has 0.95 %. Two settings were compared before, on a sixth of the training rows held out, with seed 1: this one had 1.29 % at
 9,751 LUTs, and 12 passes over 150,000 rows each, drawn anew of 15 warped copies of each image (`--refits 12 --augment warp,warp,warp --refit-rows 150000`), 1.43 % at 9,280.
 The passes take two thirds of the time they took when the smaller groves were measured (the same grove bit for bit: four passes at 679 LUTs take 16 CPU seconds in place of 24).
 

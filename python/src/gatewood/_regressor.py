@@ -28,7 +28,7 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         ``"poisson"`` (counts), or ``"quantile:0.1,0.5,0.9"`` (several quantiles at once, which never cross).
     target : str
         ``"log"`` to learn the logarithm of the number, ``"plain"`` otherwise.
-    n_estimators, learning_rate, early_stopping_rounds, max_gates, time_limit
+    n_estimators, learning_rate, early_stopping_rounds, max_gates, max_luts, max_ands, time_limit
         As for ``GatewoodClassifier``, and so are ``arity``, ``root_arity``, ``depth``, ``climb``, ``cv_folds``,
         ``validation_fraction``, ``trees_per_round``, ``sample_rows``, ``honest_fraction``, ``feature_reuse``, ``reg_lambda``
         and ``vote_bits``.
@@ -94,6 +94,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         vote_bits: int | None = None,
         early_stopping_rounds: int | None = None,
         max_gates: int | None = None,
+        max_luts: int | None = None,
+        max_ands: int | None = None,
         time_limit: float | None = None,
         encode: dict[str, Any] | None = None,
         random_state: Any = None,
@@ -121,6 +123,8 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
         self.vote_bits = vote_bits
         self.early_stopping_rounds = early_stopping_rounds
         self.max_gates = max_gates
+        self.max_luts = max_luts
+        self.max_ands = max_ands
         self.time_limit = time_limit
 
     def fit(

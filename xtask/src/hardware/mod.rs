@@ -2,6 +2,7 @@
 //!
 //! Three models are learned and exported through the `gatewood` command: a tree, a two-class grove and a ten-class grove.
 
+mod arm;
 mod models;
 mod simulation;
 mod synthesis;
@@ -22,6 +23,7 @@ pub fn steps() -> Vec<Step> {
         }),
         Step::new("hardware: exports", models::export).after(&["build"]),
         Step::new("hardware: proofs", models::verify).after(exports),
+        Step::new("hardware: arm", arm::run).after(exports),
         Step::new("hardware: icarus", simulation::icarus).after(exports),
         Step::new("hardware: ghdl", simulation::ghdl).after(exports),
         Step::new("hardware: verilator", simulation::verilator).after(both),

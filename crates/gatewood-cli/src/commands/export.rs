@@ -184,15 +184,15 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let are_formulas = matches!(format, Format::Verilog | Format::Vhdl) && options.file.cells.is_none();
     if are_formulas && model.circuit().gates() >= MANY_GATES {
         terminal.remark(
-            "the LUTs are formulas: of so many, synthesis takes long and makes a fifth more LUTs; --cells=xilinx, ice40, ecp5 or gowin \
-             writes cells, which it keeps",
+            "the LUTs are formulas, of which synthesis makes a fifth more LUTs, and of large circuits in many minutes; for an FPGA, \
+             --cells=xilinx, ice40, ecp5 or gowin writes cells, which it keeps",
         );
     }
     Ok(())
 }
 
-/// Gates from which synthesis of formulas takes minutes: of 900 gates of digits, yosys made 20 % more LUTs in 38 s.
-const MANY_GATES: usize = 800;
+/// Gates from which cells are worth a remark: of 120 gates of digits, yosys makes more LUTs of formulas (see bench/hardware.md).
+const MANY_GATES: usize = 100;
 
 /// Writes the files of a project into a folder, which is made where it is not there.
 fn project(

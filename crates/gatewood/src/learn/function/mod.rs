@@ -4,9 +4,11 @@
 //!
 //! Each output is learned by itself. Shapes with a name come first, since a circuit of the right shape is right for every
 //! row: exclusive ors, functions of counts, decision lists (comparators, carries), arithmetic of two words, weighted sums,
-//! decision trees (multiplexers). What none of them explains is left to groves. Rows that nothing was learned from choose.
+//! decision trees (multiplexers). What none of them explains is left to trees over gates that earlier trees asked for (control
+//! logic), and to groves. Rows that nothing was learned from choose.
 
 mod affine;
+mod fringe;
 mod groves;
 mod lists;
 mod portfolio;

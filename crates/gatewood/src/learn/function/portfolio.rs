@@ -1,10 +1,12 @@
 //! All shapes that are tried for one output, the simplest first, and what held-out rows say of each.
 
+use super::fringe::Fringe;
 use super::groves::{SHAPES, Shape, grove};
 use super::samples::Samples;
 use super::screen::{Telling, pairs, triples};
 use super::sketch::Sketch;
-use super::{affine, lists, splits, symmetric, threshold, words};
+use super::{affine, fringe, lists, splits, symmetric, threshold, words};
+
 use crate::Result;
 use crate::circuit::{Netlist, SimplifySettings};
 use crate::learn::{Observer, Tracker};
@@ -25,6 +27,7 @@ pub(super) struct Task<'a> {
 #[derive(Debug, Clone)]
 enum Recipe {
     Tree { fewest: usize, looks_ahead: bool },
+    Fringe(Fringe),
     Grove { sums: Vec<Vec<usize>>, shape: Shape },
 }
 
@@ -32,6 +35,10 @@ impl Recipe {
     fn learn(&self, task: &Task<'_>, samples: &Samples) -> Result<Option<Netlist>> {
         match self {
             Self::Tree { fewest, looks_ahead } => splits::decision_tree(samples, *fewest, *looks_ahead),
+            Self::Fringe(fringe) => {
+                let tree = fringe::tree(samples, None, fringe, task.max_ands, || Ok(()))?;
+                Ok(tree.map(|(netlist, _)| netlist))
+            }
             Self::Grove { sums, shape } => {
                 let Task { max_ands, seed, threads, observer, .. } = task;
                 grove(samples, sums, *shape, *max_ands, (*seed, *threads), *observer)
@@ -42,6 +49,7 @@ impl Recipe {
     fn name(&self) -> String {
         match self {
             Self::Tree { .. } => "decision tree".into(),
+            Self::Fringe(_) => "decision tree over gates".into(),
             Self::Grove { sums, shape } if sums.is_empty() => shape.to_string(),
             Self::Grove { shape, .. } => format!("{shape}, exclusive ors of two columns among them"),
         }
@@ -69,6 +77,9 @@ const SUMS: usize = 48;
 
 /// Changes of the output by an exclusive or of columns that are tried.
 const CHANGES: usize = 12;
+
+/// Rows below which a node of a tree over gates is a leaf.
+const FEWEST: [usize; 3] = [2, 12, 40];
 
 /// Looks for a circuit for one output.
 pub(super) fn best_circuit(task: &Task<'_>) -> Result<Candidate> {
@@ -139,9 +150,14 @@ impl Search<'_> {
 
     /// [`Search::offer`] for what a recipe makes.
     fn offer_made_by(&mut self, recipe: Recipe) -> Result<bool> {
+        let made = recipe.learn(self.task, &self.task.fit)?;
+        self.offer_with(recipe, made)
+    }
+
+    /// [`Search::offer`] for what a recipe has made.
+    fn offer_with(&mut self, recipe: Recipe, made: Option<Netlist>) -> Result<bool> {
         let wrong = |search: &Self| search.best.as_ref().map(|best| (best.wrong, best.ands));
         let before = wrong(self);
-        let made = recipe.learn(self.task, &self.task.fit)?;
         let done = self.offer(&recipe.name(), made)?;
         if wrong(self) != before {
             self.recipe = (!done).then_some(recipe);
@@ -208,6 +224,19 @@ impl Search<'_> {
         let telling = pairs(&self.task.fit, SUMS);
         let sums: Vec<Vec<usize>> = telling.into_iter().map(|telling| telling.columns).collect();
         let with_sums = if sums.is_empty() { vec![Vec::new()] } else { vec![Vec::new(), sums] };
+        for sums in &with_sums {
+            for fewest in FEWEST {
+                let fringe = Fringe { fewest, sums: sums.clone(), rounds: fringe::ROUNDS };
+                let Task { fit, held, max_ands, .. } = self.task;
+                let made = fringe::tree(fit, Some(held), &fringe, *max_ands, || self.tracker.check())?;
+                let Some((netlist, rounds)) = made else { continue };
+                // Learned again, it has as many rounds as were best.
+                let recipe = Recipe::Fringe(Fringe { rounds, ..fringe });
+                if self.offer_with(recipe, Some(netlist))? {
+                    return Ok(());
+                }
+            }
+        }
         for sums in with_sums {
             for shape in SHAPES {
                 if self.offer_made_by(Recipe::Grove { sums: sums.clone(), shape })? {

@@ -84,6 +84,22 @@ fn known_shapes_are_exact() {
 }
 
 #[test]
+fn gates_that_nobody_named_are_found_in_any_order() {
+    // One of eight products of three columns each, and an exclusive or with another product: no tree of columns is small.
+    let products = |row: &[bool]| {
+        let any = row[..24].chunks(3).any(|product| product.iter().all(|bit| *bit));
+        any ^ (row[24] && !row[25])
+    };
+    let turned = |row: &[bool]| products(&(0..26).map(|place| row[place * 7 % 26]).collect::<Vec<_>>());
+    for function in [&products as Function<'_>, &turned] {
+        let (fit, errors) = learned(26, &[function]);
+        assert_eq!(fit.outputs[0].shape, "decision tree over gates");
+        assert_eq!(errors, [0.0]);
+        assert!(fit.ands < 60, "{}", fit.ands);
+    }
+}
+
+#[test]
 fn all_outputs_share_one_circuit_within_the_ands() {
     let adder = |bit: usize| move |row: &[bool]| (word(&row[..8]) + word(&row[8..16])) >> bit & 1 == 1;
     let bits: Vec<_> = (0..9).map(adder).collect();

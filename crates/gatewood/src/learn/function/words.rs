@@ -193,6 +193,29 @@ fn subtract(sketch: &mut Sketch, a: &[Signal], b: &[Signal]) -> Result<(Vec<Sign
     Ok((difference, sketch.not(enough)?))
 }
 
+/// Takes `b` from `a` where that is not below zero, and says whether it is not. The bits that change are found once: choosing between
+/// `a` and the difference would take an exclusive or and a choice for each of them.
+fn take_if_enough(sketch: &mut Sketch, a: &mut [Signal], b: &[Signal]) -> Result<Signal> {
+    let mut borrow = Signal::ZERO;
+    let mut changes = Vec::with_capacity(a.len());
+    for place in 0..a.len().max(b.len()) {
+        let at = |word: &[Signal]| word.get(place).copied().unwrap_or(Signal::ZERO);
+        let (bit, taken) = (at(a), at(b));
+        let change = sketch.xor(taken, borrow)?;
+        let twice = sketch.and(taken, borrow)?;
+        let lacking = sketch.not(bit)?;
+        let lacking = sketch.and(lacking, change)?;
+        borrow = sketch.or(twice, lacking)?;
+        changes.push(change);
+    }
+    let enough = sketch.not(borrow)?;
+    for (bit, change) in a.iter_mut().zip(changes) {
+        let change = sketch.and(change, enough)?;
+        *bit = sketch.xor(*bit, change)?;
+    }
+    Ok(enough)
+}
+
 /// The product of two words up to a bit, by columns of full adders.
 fn multiply(sketch: &mut Sketch, a: &[Signal], b: &[Signal], last: usize) -> Result<Vec<Signal>> {
     let mut columns: Vec<Vec<Signal>> = vec![Vec::new(); last + 2];
@@ -222,12 +245,8 @@ fn divide(sketch: &mut Sketch, a: &[Signal], b: &[Signal]) -> Result<(Vec<Signal
     let mut rest: Vec<Signal> = Vec::new();
     for place in (0..a.len()).rev() {
         rest.insert(0, a[place]);
-        let (difference, below) = subtract(sketch, &rest, b)?;
-        quotient[place] = sketch.not(below)?;
+        quotient[place] = take_if_enough(sketch, &mut rest, b)?;
         rest.truncate(b.len());
-        for (bit, less) in rest.iter_mut().zip(difference) {
-            *bit = sketch.choose(below, less, *bit)?;
-        }
     }
     Ok((quotient, rest))
 }
@@ -242,11 +261,8 @@ fn root(sketch: &mut Sketch, a: &[Signal]) -> Result<Vec<Signal>> {
         // Four times the root so far, and one.
         let mut next = vec![Signal::ONE, Signal::ZERO];
         next.extend_from_slice(&found);
-        let (difference, below) = subtract(sketch, &rest, &next)?;
-        for (bit, less) in rest.iter_mut().zip(difference) {
-            *bit = sketch.choose(below, less, *bit)?;
-        }
-        found.insert(0, sketch.not(below)?);
+        let enough = take_if_enough(sketch, &mut rest, &next)?;
+        found.insert(0, enough);
         rest.truncate(found.len() + 2);
     }
     Ok(found)
