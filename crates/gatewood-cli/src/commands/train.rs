@@ -116,7 +116,7 @@ struct EncodeArgs {
     few_limit: Option<u32>,
 
     /// Most pairs of columns of numbers that are compared with each other; 0 for none [default: held-out rows choose, for tables of
-    /// fewer than 20,000 rows]
+    /// 250 to 20,000 rows]
     #[arg(long, value_name = "N")]
     compare: Option<u32>,
 

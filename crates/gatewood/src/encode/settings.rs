@@ -56,8 +56,8 @@ pub struct EncodeSettings {
     /// as nearly equal. 0: none.
     pub merge_within: f64,
     /// Most pairs of columns of numbers that are compared with each other, each by a bit that says whether the one is greater; 0 for
-    /// none. Where nobody says, tables of fewer than 20,000 rows are learned with up to 1,000 and without, and have them where
-    /// held-out rows are told clearly better.
+    /// none. Where nobody says, tables of 250 to 20,000 rows and classes are learned with up to 1,000 and without, and have them
+    /// where held-out rows are told clearly better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare: Option<u32>,
     /// How the columns make an image, where they do: trees then read lines and patterns of it too. Not known.

@@ -14,7 +14,7 @@ const PIECE_BANDS: usize = 64;
 
 /// Words of a row lie side by side where trees read at least one of so many: a line of the cache has eight of them, and rows that
 /// are drawn are rarely neighbours.
-const SIDE: usize = 2;
+const SIDE: usize = 3;
 
 /// All rows, packed by words of columns in a [`ColumnOrder`].
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct PackedRows {
     words: AlignedWords,
     /// Rows, filled up to whole words.
     rows: usize,
-    /// How many words of a row lie side by side: all where trees may read them all, or half of them; else one, so that the
+    /// How many words of a row lie side by side: all where trees may read a third of them; else one, so that the
     /// rows of a chosen word are close to each other.
     side: usize,
 }
