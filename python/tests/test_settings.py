@@ -64,6 +64,7 @@ ENCODE: dict[str, Any] = {
     "min_entropy": 0.1,
     "merge_equal": False,
     "merge_within": 0.01,
+    "compare": 2,
     "image": SHAPE,
     "drop": ["a0"],
     "keep": ["a1"],

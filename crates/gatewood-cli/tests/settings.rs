@@ -120,6 +120,7 @@ fn of_encoders() -> Vec<(&'static str, Value)> {
         ("min_entropy", json!(0.1)),
         ("merge_equal", json!(false)),
         ("merge_within", json!(0.01)),
+        ("compare", json!(2)),
         ("image", json!({"width": 4, "height": 3, "channels": 1})),
         ("drop", json!(["a0"])),
         ("keep", json!(["a1"])),

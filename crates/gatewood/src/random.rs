@@ -32,6 +32,8 @@ pub enum Purpose {
     Augment = 11,
     /// Rows that gates are fitted anew to.
     RefitRows = 12,
+    /// Pairs of columns that are compared.
+    Pairs = 13,
 }
 
 /// A stream of random numbers, given by seed, purpose and position alone.

@@ -97,7 +97,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         What a row of each class counts for, as in scikit-learn.
     encode : dict
         How columns become bits: ``max_bins``, ``bit_budget``, ``few_values``, ``few_limit``, ``categories``,
-        ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within``, ``image`` and, by
+        ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within``, ``compare``, ``image`` and, by
         name, ``columns``. With ``pixel_bits``, ``pixel_code`` or ``image``, arrays of ``uint8`` are images;
         ``"image": {"width": 28, "height": 28}`` says how their pixels lie (``"channels": 3`` for colours, one plane
         after the other), so that a grove can read lines of them.

@@ -115,6 +115,11 @@ struct EncodeArgs {
     #[arg(long, value_name = "N", help = format!("How many different whole numbers are few [default: {}]", EncodeSettings::default().few_limit))]
     few_limit: Option<u32>,
 
+    /// Most pairs of columns of numbers that are compared with each other; 0 for none [default: held-out rows choose, for tables of
+    /// 250 to 20,000 rows]
+    #[arg(long, value_name = "N")]
+    compare: Option<u32>,
+
     /// Bits of a pixel [default: the set's]
     #[arg(long, value_name = "N")]
     pixel_bits: Option<u32>,
@@ -176,6 +181,7 @@ impl EncodeArgs {
         settings.bit_budget = self.bit_budget.unwrap_or(settings.bit_budget);
         settings.few_values = self.few_values.unwrap_or(settings.few_values);
         settings.few_limit = self.few_limit.unwrap_or(settings.few_limit);
+        settings.compare = self.compare.or(settings.compare);
         settings.pixel_bits = self.pixel_bits.unwrap_or(settings.pixel_bits);
         settings.pixel_code = self.pixel_code.unwrap_or(settings.pixel_code);
         settings.merge_equal = self.merge_equal.unwrap_or(settings.merge_equal);

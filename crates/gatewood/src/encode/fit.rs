@@ -281,13 +281,26 @@ pub(super) struct Distinct {
     rows: usize,
 }
 
+/// The bits of a number as a whole number that is in the same order, and back: that of [`f64::total_cmp`].
+fn in_order(bits: i64) -> i64 {
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
 impl Distinct {
     /// Of values that may repeat, none of them a gap, and so many gaps.
     pub(super) fn new(mut values: Vec<(f64, usize)>, missing: usize) -> Self {
         let rows = missing + values.iter().map(|value| value.1).sum::<usize>();
         // Adding zero makes one value of -0 and 0.
         values.iter_mut().for_each(|value| value.0 += 0.0);
-        values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        if values.iter().all(|value| value.1 == 1) {
+            // Whole numbers in the same order as the values are sorted in half of the time.
+            let mut keys: Vec<i64> = values.iter().map(|value| in_order(value.0.to_bits() as i64)).collect();
+            keys.sort_unstable();
+            let sorted = keys.into_iter().map(|key| f64::from_bits(in_order(key) as u64));
+            values.iter_mut().zip(sorted).for_each(|(value, sorted)| value.0 = sorted);
+        } else {
+            values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        }
         values.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
             kept.1 += if same { next.1 } else { 0 };
@@ -523,6 +536,7 @@ fn finish(table: &dyn Columns, draft: Draft, verdicts: &[Verdict]) -> Result<(En
         low_entropy_bits: count(|verdict| *verdict == Verdict::LowEntropy),
         equal_bits: count(|verdict| matches!(verdict, Verdict::Equal(_))),
         nearly_equal_bits: count(|verdict| matches!(verdict, Verdict::NearlyEqual(_))),
+        comparisons: 0,
     };
     if kept.is_empty() {
         return Err(Error::data(format!(

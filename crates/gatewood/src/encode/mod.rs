@@ -36,6 +36,8 @@ mod image;
 mod labels;
 mod meaning;
 #[cfg(feature = "train")]
+mod pairs;
+#[cfg(feature = "train")]
 mod prune;
 mod raw;
 mod report;
@@ -60,6 +62,8 @@ pub use image::{Augment, ImageShape};
 pub(crate) use labels::check_values;
 pub use labels::{LabelKind, Labels};
 pub use meaning::{BitMeaning, DatePart, Test};
+#[cfg(feature = "train")]
+pub(crate) use pairs::MOST_PAIRS;
 #[cfg(feature = "train")]
 pub(crate) use prune::{BitSummary, summaries};
 pub(crate) use raw::RawColumn;

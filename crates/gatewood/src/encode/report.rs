@@ -23,6 +23,13 @@ pub struct EncodeReport {
     pub equal_bits: usize,
     /// Bits left out because an earlier bit is nearly equal or nearly opposite.
     pub nearly_equal_bits: usize,
+    /// Bits that compare two columns, which are among all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub comparisons: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A column that was left out.
@@ -122,8 +129,23 @@ impl EncodeReport {
     /// What was found out in doubt about columns that are used, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let used = self.columns.iter().filter(|column| !column.outcome.is_left_out());
-        used.filter_map(|column| Some(format!("column {} is {}", quote(&column.name), column.note.as_ref()?)))
-            .collect()
+        let notes = used.filter_map(|column| {
+            Some(format!("column {} is {}", quote(&column.name), column.note.as_ref()?))
+        });
+        let compared = (self.comparisons > 0).then(|| {
+            format!(
+                "{} pairs of columns are compared, each by a bit that says which is greater (--compare 0 leaves them out)",
+                self.comparisons
+            )
+        });
+        notes.chain(compared).collect()
+    }
+
+    /// Takes note of so many more bits, which compare two columns.
+    #[cfg(feature = "train")]
+    pub(crate) fn add_comparisons(&mut self, count: usize) {
+        self.bits += count;
+        self.comparisons += count;
     }
 }
 

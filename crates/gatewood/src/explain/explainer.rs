@@ -168,8 +168,8 @@ fn refuse_comparisons(model: &Model) -> Result<()> {
     });
     if !are_pixels {
         return Err(Error::data(
-            "reasons, changes and proofs are not worked out where numbers are compared with each other: train with patterns that \
-             compare none (\"comparisons\": 0), on pixels, or with --patterns 0",
+            "reasons, changes and proofs are not worked out where numbers are compared with each other: train a table with \
+             --compare 0, or patterns that compare none (\"comparisons\": 0), on pixels, or with --patterns 0",
         ));
     }
     let leaves = grove.trees().iter().flat_map(|tree| tree.leaves());

@@ -1,6 +1,7 @@
 //! From rows and settings to a model: the one way that the command and the Python package take.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::platform::Instant;
@@ -15,7 +16,7 @@ use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
-use crate::encode::{Augment, ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
+use crate::encode::{Augment, ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, MOST_PAIRS, Test};
 use crate::learn::device::Device;
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale, for_classes};
 use crate::learn::{
@@ -119,12 +120,78 @@ impl Trained {
     }
 }
 
+/// Rows of a table that comparisons of columns are tried on by default: fewer are too few to choose by, more take long. Of PMLB's sets
+/// below them, analcatdata_creditscore took comparisons on two of three draws of its training rows, and lost by it on others both times.
+const TRY_COMPARISONS: Range<usize> = 250..20_000;
+
+/// The part of the held-out loss that comparisons of columns must leave at the most to be worth having: they are more to read, and
+/// models with them cannot be asked for reasons.
+const WORTH_COMPARING: f64 = 0.9;
+
+/// A held-out loss that leaves nothing to gain.
+const NO_LOSS: f64 = 0.01;
+
 /// [`train`](super::train()) on rows that are ready for it.
 pub(super) fn learn(
     training: &Training<'_>,
     settings: &TrainSettings,
     observer: &dyn Observer,
 ) -> Result<Trained> {
+    let given = settings.encode.compare.map_or(0, |pairs| pairs as usize);
+    let plain = match learn_with(training, settings, given, observer)? {
+        Some(plain) => plain,
+        None => match learn_with(training, settings, 0, observer)? {
+            Some(plain) => return Ok(plain),
+            None => unreachable!("nothing is compared"),
+        },
+    };
+    if !tries_comparisons(training, settings, &plain) {
+        return Ok(plain);
+    }
+    let Some(comparing) = learn_with(training, settings, MOST_PAIRS, &Stopping(observer))? else {
+        return Ok(plain);
+    };
+    let loss = |trained: &Trained| trained.grove.as_ref().and_then(|grove| grove.held_out_loss);
+    let pays =
+        loss(&comparing).zip(loss(&plain)).is_some_and(|(with, without)| with < WORTH_COMPARING * without);
+    let (encode_time, learn_time) =
+        (plain.encode_time + comparing.encode_time, plain.learn_time + comparing.learn_time);
+    Ok(Trained { encode_time, learn_time, ..if pays { comparing } else { plain } })
+}
+
+/// Hears nothing, and stops the work where another wants to.
+struct Stopping<'a>(&'a dyn Observer);
+
+impl Observer for Stopping<'_> {
+    fn stop(&self) -> bool {
+        self.0.stop()
+    }
+}
+
+/// Whether it is worth a try to compare columns: classes of a table of few rows, nothing being said of it, and held-out rows that
+/// chose how long to learn.
+fn tries_comparisons(training: &Training<'_>, settings: &TrainSettings, plain: &Trained) -> bool {
+    let LearnSettings::Grove(grove) = &settings.learn else { return false };
+    let is_open = grove.max_gates.is_none() && grove.time_limit.is_none() && grove.refits.is_none();
+    let is_table = matches!(training.train.rows, Rows::Raw(table) if table.pixels().is_none());
+    let loss = plain.grove.as_ref().and_then(|grove| grove.held_out_loss);
+    settings.encode.compare.is_none()
+        && settings.encode.image.is_none()
+        && training.start.is_none()
+        && training.train.labels.values().is_none()
+        && TRY_COMPARISONS.contains(&training.train.rows.len())
+        && is_open
+        && is_table
+        && loss.is_some_and(|loss| loss > NO_LOSS)
+}
+
+/// [`learn`] with so many comparisons of columns; nothing where there are to be some and no two columns can be compared.
+fn learn_with(
+    training: &Training<'_>,
+    settings: &TrainSettings,
+    comparisons: usize,
+    observer: &dyn Observer,
+) -> Result<Option<Trained>> {
     check_simd()?;
     let LabelledRows { rows, labels, .. } = training.train;
     check(&training.train, "training")?;
@@ -152,7 +219,14 @@ pub(super) fn learn(
     let (mut encoder, encoding) = match (training.start, rows) {
         (Some(start), _) => (start.encoder().clone(), None),
         (None, Rows::Raw(table)) => {
-            let (encoder, report) = Encoder::fit_on(table, &settings.encode, threads)?;
+            let (mut encoder, mut report) = Encoder::fit_on(table, &settings.encode, threads)?;
+            if comparisons > 0 {
+                let Some(comparing) = encoder.comparing(table, comparisons, settings.learn.seed())? else {
+                    return Ok(None);
+                };
+                report.add_comparisons(comparing.bits() - encoder.bits());
+                encoder = comparing;
+            }
             (encoder, Some(report))
         }
         (None, Rows::Bits(bits)) => (Encoder::identity(bits.columns()), None),
@@ -298,7 +372,7 @@ pub(super) fn learn(
             rows: originals as u64,
             digest: digest(bits.view(), &labels.marks()[..originals]),
         });
-    Ok(Trained { model, objective, encoding, encode_time, learn_time, grove: report })
+    Ok(Some(Trained { model, objective, encoding, encode_time, learn_time, grove: report }))
 }
 
 /// How values become targets: as a model to go on from has it, else as suits them.

@@ -173,6 +173,33 @@ impl<'a> CpuEngine<'a> {
         sums
     }
 
+    /// The least margin of some rows, and how many of these have each margin from there on and are of the one class, or the other;
+    /// nothing where margins are spread so far that few rows would have the same.
+    fn count_margins(&self, margins: &[i32], among: Option<&[bool]>) -> Option<(i32, Vec<u32>)> {
+        let (first, last) = (*margins.iter().min()?, *margins.iter().max()?);
+        let places = 2 * usize::try_from(last.checked_sub(first)?).ok()? + 2;
+        if places > margins.len() / 8 {
+            return None;
+        }
+        let rows = part_rows(margins.len());
+        let parts = margins.chunks(rows).zip(self.targets.chunks(rows)).enumerate();
+        let counts = each_awake(parts.collect(), |(part, (margins, targets)): (usize, (&[i32], &[u32]))| {
+            let mut counts = vec![0u32; places];
+            let among = among.map(|among| &among[part * rows..]);
+            for (row, (&margin, &target)) in margins.iter().zip(targets).enumerate() {
+                if among.is_none_or(|among| among[row]) {
+                    counts[2 * (margin - first) as usize + target as usize] += 1;
+                }
+            }
+            counts
+        });
+        let all = counts.into_iter().reduce(|mut all, part| {
+            all.iter_mut().zip(part).for_each(|(all, part)| *all += part);
+            all
+        });
+        Some((first, all?))
+    }
+
     fn chunks<'s>(&self, state: &'s CpuState, rows: Range<usize>) -> [Vec<&'s [i32]>; 2] {
         [&state.margins, &state.gradients].map(|lists| lists.iter().map(|list| &list[rows.clone()]).collect())
     }
@@ -333,6 +360,21 @@ impl Engine for CpuEngine<'_> {
     }
 
     fn scaled_loss(&self, state: &CpuState, among: Option<&[bool]>, scale: &Scale) -> Result<[i128; 3]> {
+        let terms = |margins: &[i32], target: u32| {
+            let terms = state.objective.scaled(margins, target, scale.factor, scale.doubt);
+            terms.map(|term| (term * (1u64 << 32) as f64) as i128)
+        };
+        let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|i| a[i] + b[i]);
+        if let ([margins], true) = (&state.margins[..], state.objective.classifies())
+            && let Some((first, counts)) = self.count_margins(margins, among)
+        {
+            // Many rows have the same margin, and logarithms take long.
+            let counts = counts.into_iter().enumerate().filter(|&(_, count)| count > 0);
+            return Ok(counts.fold([0; 3], |sums, (place, count)| {
+                let of_one = terms(&[first + (place / 2) as i32], place as u32 % 2);
+                add(sums, of_one.map(|term| term * i128::from(count)))
+            }));
+        }
         let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
         let sums = chunks.map(|(chunk, targets)| {
             let mut sums = [0i128; 3];
@@ -340,15 +382,11 @@ impl Engine for CpuEngine<'_> {
             for (row, &target) in (chunk * CHUNK_ROWS..).zip(targets) {
                 if among.is_none_or(|among| among[row]) {
                     margins.iter_mut().zip(&state.margins).for_each(|(to, from)| *to = from[row]);
-                    let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);
-                    for (sum, term) in sums.iter_mut().zip(terms) {
-                        *sum += (term * (1u64 << 32) as f64) as i128;
-                    }
+                    sums = add(sums, terms(&margins, target));
                 }
             }
             sums
         });
-        let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|i| a[i] + b[i]);
         Ok(sums.reduce(|| [0; 3], add))
     }
 }

@@ -12,14 +12,18 @@ use crate::learn::search::RowWords;
 /// Words of columns that are transposed before the next columns are: what is made for them fits in the first-level cache.
 const PIECE_BANDS: usize = 64;
 
+/// Words of a row lie side by side where trees read at least one of so many: a line of the cache has eight of them, and rows that
+/// are drawn are rarely neighbours.
+const SIDE: usize = 3;
+
 /// All rows, packed by words of columns in a [`ColumnOrder`].
 #[derive(Debug)]
 pub(super) struct PackedRows {
     words: AlignedWords,
     /// Rows, filled up to whole words.
     rows: usize,
-    /// How many words of a row lie side by side: all where trees may read them all; else one, so that the rows of a
-    /// chosen word are close to each other.
+    /// How many words of a row lie side by side: all where trees may read a third of them; else one, so that the
+    /// rows of a chosen word are close to each other.
     side: usize,
 }
 
@@ -27,7 +31,7 @@ impl PackedRows {
     /// For trees that choose from at most `wanted` words of a row.
     pub(super) fn new(wide: Wide<'_>, order: &ColumnOrder, wanted: usize, kernels: Kernels) -> Result<Self> {
         let width = order.words();
-        let side = if width <= wanted { width } else { 1 };
+        let side = if width <= SIDE * wanted { width } else { 1 };
         let bands = words_for(wide.bits.rows());
         let rows = bands * WORD_BITS;
         let mut words = AlignedWords::zeros(width.saturating_mul(rows))?;

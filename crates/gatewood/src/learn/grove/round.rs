@@ -23,6 +23,10 @@ use crate::random::{Purpose, Stream};
 const WORDS: usize = 16;
 const WORDS_WITH_CANDIDATES: usize = 4;
 
+/// The same for trees of one gate on large samples: gathering them would take longer than climbing does.
+const WORDS_OF_LARGE_SAMPLES: usize = 8;
+const LARGE_SAMPLE: usize = 1 << 16;
+
 /// Trees that choose from the same columns where candidates are compared.
 const ALIKE: usize = 2;
 
@@ -42,7 +46,11 @@ fn easy_sample(rows: usize) -> usize {
 
 /// How many words of columns trees choose from at the most.
 pub(super) fn words_seen(plan: &GrovePlan) -> usize {
-    if plan.candidates > 1 { WORDS_WITH_CANDIDATES } else { WORDS }
+    match plan.arities.len() {
+        _ if plan.candidates > 1 => WORDS_WITH_CANDIDATES,
+        1 if plan.sample_rows >= LARGE_SAMPLE => WORDS_OF_LARGE_SAMPLES,
+        _ => WORDS,
+    }
 }
 
 /// What all rounds of a fit share.

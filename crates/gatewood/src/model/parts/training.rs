@@ -42,7 +42,7 @@ pub struct PartsTraining<'a> {
 /// Trains a model where its rows are.
 ///
 /// It is the model that [`train`](super::super::train()) makes of all rows in one table, in the order of the parts, byte for
-/// byte.
+/// byte; small tables are not tried with comparisons of columns, as with `compare: Some(0)`.
 ///
 /// # Errors
 /// As [`train`](super::super::train()); also when a part is unavailable, or a setting is for rows in one place.
@@ -63,6 +63,11 @@ pub fn train_parts(
     }
     if grove.augment.as_ref().is_some_and(|ways| !ways.is_empty()) {
         return Err(Error::setting("images are moved and mirrored in one place only: leave augment out"));
+    }
+    if settings.encode.compare.is_some_and(|pairs| pairs > 0) {
+        return Err(Error::setting(
+            "columns are compared where rows are in one place only: set compare to 0",
+        ));
     }
     if !settings.class_weight.is_even() {
         grove.class_weights = settings.class_weight.weights(training.labels)?;
