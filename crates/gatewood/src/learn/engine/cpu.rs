@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::platform::parallel::*;
 
 use super::draw::{Weights, draw};
-use super::rows::PackedRows;
+use super::rows::{MakeColumns, PackedRows};
 use super::{ColumnOrder, Direction, Draw, Engine, Picks, SamplingPower, Scale, Start, Summand};
 use crate::bits::kernels::{Kernels, Sums};
 use crate::circuit::{CHUNK_ROWS, Scratch, VoteTree, Wide, add_votes, in_pieces};
@@ -66,6 +66,17 @@ impl<'a> CpuEngine<'a> {
     /// Makes the rows ready to be learned from, by trees that choose from at most `words` words of their columns.
     pub(crate) fn packed(mut self, order: &'a ColumnOrder, words: usize) -> Result<Self> {
         self.packed = Some((order, PackedRows::new(self.wide, order, words, self.kernels)?));
+        Ok(self)
+    }
+
+    /// Makes the rows ready to be learned from, their columns being made for it and held in no other form.
+    pub(crate) fn made(
+        mut self,
+        source: &dyn MakeColumns,
+        order: &'a ColumnOrder,
+        words: usize,
+    ) -> Result<Self> {
+        self.packed = Some((order, PackedRows::made(source, order, words, self.kernels)?));
         Ok(self)
     }
 
@@ -237,11 +248,13 @@ impl Engine for CpuEngine<'_> {
     }
 
     fn address(&self, _: &CpuState, tree: &VoteTree) -> Result<Vec<u16>> {
+        let held = self.packed.as_ref().and_then(|(_, rows)| rows.held());
+        let wide = Wide { held, ..self.wide };
         let mut addresses = vec![0u16; self.rows()];
         addresses.par_chunks_mut(CHUNK_ROWS).enumerate().for_each_init(
             Scratch::default,
             |scratch, (chunk, addresses)| {
-                tree.addresses(self.wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
+                tree.addresses(wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
             },
         );
         Ok(addresses)

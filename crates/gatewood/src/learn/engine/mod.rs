@@ -24,6 +24,7 @@ use std::sync::Arc;
 pub(crate) use cpu::CpuEngine;
 pub(crate) use device::DeviceEngine;
 pub(crate) use draw::SamplingPower;
+pub(crate) use rows::{MADE_LINES, MADE_ROWS, MakeColumns};
 
 use super::gate::LogTable;
 use super::objective::{Loss, Objective};
