@@ -427,13 +427,13 @@ impl Kernels {
         dispatch!(self, partition::partition(&column[..words], &mask[..words], rows, zeros, ones));
     }
 
-    /// Packs one bit of each of some words, 64 of them for each word of the output.
+    /// Packs one bit of each of some bytes, 64 of them for each word of the output.
     ///
     /// # Panics
-    /// When there are not so many words.
-    pub(crate) fn pick(self, words: &[u64], bit: u32, out: &mut [u64]) {
-        assert!(words.len() == out.len() * WORD_BITS && bit < u64::BITS);
-        dispatch!(self, pick::pick(words, bit, out));
+    /// When there are not so many bytes.
+    pub(crate) fn pick(self, bytes: &[u8], bit: u32, out: &mut [u64]) {
+        assert!(bytes.len() == out.len() * WORD_BITS && bit < u8::BITS);
+        dispatch!(self, pick::pick(bytes, bit, out));
     }
 
     /// Adds the value of each row to the sums of its cell: to those of the 64 columns that are one in it, given their bits.

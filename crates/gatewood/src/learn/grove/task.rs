@@ -187,7 +187,7 @@ pub fn fit_grove_for(
         let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));
         let (engine, words) = (train.engine(&spans, weights, *kernels), words_seen(&fit.plan));
         let engine = match task.made {
-            Some(made) => engine.made(made, &order, words)?,
+            Some(made) => engine.made(made, &order)?,
             None => engine.packed(&order, words)?,
         };
         refitted(fit.run(&engine, held.as_ref())?, task, settings, clock, observer)
