@@ -277,10 +277,10 @@ mod tests {
         let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
         let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
         // As many columns as trees choose from at once, and more.
-        for (patterns, counts) in [(200, 2), (1_100, 1)] {
+        for (patterns, counts) in [(600, 1), (1_200, 1)] {
             let chosen = serde_json::json!({
                 "patterns": patterns, "rounds": 6, "seed": 4, "sample_rows": 1_000, "climb": 100,
-                "pattern": {"counts": counts, "learned": 0.1, "trials": 4, "sample_rows": 500},
+                "pattern": {"pixels": false, "counts": counts, "learned": 0.1, "trials": 4, "sample_rows": 500},
             });
             let settings: GroveSettings = serde_json::from_value(chosen).unwrap();
             let fit = |most_twice: usize, when_asked: bool| {

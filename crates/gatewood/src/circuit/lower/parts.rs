@@ -179,7 +179,7 @@ mod tests {
         let patterns = vec![
             Pattern::new(vec![literal(0, 0, 0, true)], (5, 4), vec![3, 9]).unwrap(),
             Pattern::new(vec![literal(0, 0, 0, true), literal(1, 1, 0, false)], (4, 4), vec![1]).unwrap(),
-            Pattern::new((0..7).map(|at| literal(0, at % 2, at / 2, at < 3)).collect(), (4, 1), vec![1, 2])
+            Pattern::new((0..7).map(|at| literal(0, at / 3, at % 3, at < 3)).collect(), (3, 2), vec![1, 2])
                 .unwrap(),
         ];
         let layer = PatternLayer::new(planes, patterns).unwrap();
