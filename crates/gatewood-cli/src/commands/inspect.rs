@@ -10,7 +10,7 @@ use crate::terminal::{Grid, OutputFile, Usage, count, print, several, share};
 use anyhow::{Result, bail};
 use gatewood::circuit::{NetlistSize, Output, SimplifySettings, SumsOf};
 use gatewood::encode::Encoder;
-use gatewood::export::{Frequency, ModelOptions, heat_map, netlist_of, pattern_picture};
+use gatewood::export::{Frequency, ModelOptions, heat_map, netlist_of, pattern_picture, size_in_parts};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
 
@@ -253,12 +253,15 @@ pub(crate) fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
     Some((pixels / width, width))
 }
 
+/// Gates up to which a circuit is made as a whole to be counted; that takes about half a second of a core and 6 MB for a
+/// thousand of them.
+const MOST_WHOLE: usize = 300_000;
+
 /// What a circuit takes in hardware.
 struct Luts {
     inputs: usize,
-    /// As learned, and what `export` makes of it.
-    before: NetlistSize,
-    after: NetlistSize,
+    /// As learned, and what `export` makes of it; nothing where the circuit was counted part by part.
+    whole: Option<[NetlistSize; 2]>,
     circuit: NetlistSize,
     /// With the comparisons of the encoder; nothing when they cannot be part of a circuit.
     with_encoder: Option<NetlistSize>,
@@ -266,6 +269,10 @@ struct Luts {
 
 impl Luts {
     fn count(model: &Model, inputs: usize) -> Result<Self> {
+        if matches!(model.circuit(), Circuit::Grove(_)) && model.circuit().gates() > MOST_WHOLE {
+            let (circuit, with_encoder) = size_in_parts(model, inputs)?;
+            return Ok(Self { inputs, whole: None, circuit, with_encoder });
+        }
         // Counters of six inputs do not fit LUTs of fewer.
         let sums = (inputs < 6).then_some(SumsOf::FullAdders);
         let netlist =
@@ -274,11 +281,15 @@ impl Luts {
         let simplified = circuit.simplify(&SimplifySettings::default())?;
         let mapped = circuit.map_to_luts(inputs)?.size();
         let with_encoder = netlist(true).and_then(|netlist| Ok(netlist.map_to_luts(inputs)?.size())).ok();
-        Ok(Self { inputs, before: simplified.before, after: simplified.after, circuit: mapped, with_encoder })
+        let whole = Some([simplified.before, simplified.after]);
+        Ok(Self { inputs, whole, circuit: mapped, with_encoder })
     }
 
     fn say_simplified(&self) -> String {
-        format!("{} as learned, {} simplified", size(&self.before), size(&self.after))
+        match &self.whole {
+            Some([before, after]) => format!("{} as learned, {} simplified", size(before), size(after)),
+            None => "too large to be made as a whole: its parts are counted one by one".into(),
+        }
     }
 
     fn say(&self) -> String {
@@ -286,14 +297,18 @@ impl Luts {
             Some(with_encoder) => format!("with the encoder {}", size(with_encoder)),
             None => "the encoder not counted".into(),
         };
-        format!("{}; {with_encoder}", size(&self.circuit))
+        let most = if self.whole.is_none() { "at most " } else { "" };
+        format!("{most}{}; {with_encoder}", size(&self.circuit))
     }
 
     fn json(&self) -> serde_json::Value {
+        let [before, after] = [0, 1]
+            .map(|at| self.whole.map(|sizes| json!({"luts": sizes[at].luts, "levels": sizes[at].depth})));
         json!({
             "inputs": self.inputs,
-            "before": {"luts": self.before.luts, "levels": self.before.depth},
-            "after": {"luts": self.after.luts, "levels": self.after.depth},
+            "in_parts": self.whole.is_none(),
+            "before": before,
+            "after": after,
             "luts": self.circuit.luts,
             "levels": self.circuit.depth,
             "luts_with_encoder": self.with_encoder.map(|size| size.luts),

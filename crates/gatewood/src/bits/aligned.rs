@@ -48,6 +48,27 @@ impl AlignedWords {
     }
 }
 
+impl AlignedWords {
+    /// The bytes of all words, in the order they have in memory.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: as in `deref`, and every word is eight initialised bytes.
+        unsafe {
+            std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
+        }
+    }
+
+    /// The same, to be written.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, the borrow is unique, and any bytes are words.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.blocks.as_mut_ptr().cast(),
+                self.blocks.len() * size_of::<Block>(),
+            )
+        }
+    }
+}
+
 impl Deref for AlignedWords {
     type Target = [u64];
 

@@ -237,6 +237,11 @@ impl<'a> BitView<'a> {
         Ok(Self { rows, columns, stride, words })
     }
 
+    /// Rows that have no columns.
+    pub(crate) fn of_no_columns(rows: usize) -> Self {
+        Self { rows, columns: 0, stride: words_for(rows), words: &[] }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

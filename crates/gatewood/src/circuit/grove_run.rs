@@ -10,7 +10,7 @@ pub(crate) const CHUNK_ROWS: usize = 4096;
 /// Words of the outputs of one level of gates for a chunk of rows.
 const CHUNK_WORDS: usize = CHUNK_ROWS / WORD_BITS;
 
-/// Room for the spans that a tree reads and the outputs of its gates.
+/// Room for the columns that a tree reads, where they must be made, and the outputs of its gates.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     spans: Vec<u64>,
@@ -32,16 +32,16 @@ impl VoteTree {
         let first = first_row / WORD_BITS;
         let words = out.len().div_ceil(WORD_BITS);
         let Scratch { spans, levels } = scratch;
-        if !rows.spans.is_empty() {
+        if !rows.spans.is_empty() || rows.held.is_some() {
             spans.resize(self.leaves().len() * CHUNK_WORDS, 0);
             for (&leaf, room) in self.leaves().iter().zip(spans.chunks_exact_mut(CHUNK_WORDS)) {
-                if rows.span(leaf).is_some() {
+                if rows.is_made(leaf) {
                     rows.fill(leaf, first, kernels, &mut room[..words]);
                 }
             }
         }
         let leaf = |place: usize| match self.leaves()[place] {
-            leaf if rows.span(leaf).is_some() => &spans[place * CHUNK_WORDS..][..words],
+            leaf if rows.is_made(leaf) => &spans[place * CHUNK_WORDS..][..words],
             leaf => &rows.bits.column(leaf as usize)[first..first + words],
         };
         for level in 1..self.depth() {

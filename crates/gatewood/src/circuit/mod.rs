@@ -62,7 +62,7 @@ pub(crate) use row::{RowCircuit, RowRoom};
 #[cfg(feature = "prove")]
 pub use simplify::{NetlistSize, Simplified, SimplifySettings};
 pub use span::Span;
-pub(crate) use span::Wide;
+pub(crate) use span::{HeldColumns, Wide};
 pub(crate) use tally::Tally;
 
 pub use crate::bits::MAX_ARITY;

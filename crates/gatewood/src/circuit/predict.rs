@@ -150,7 +150,7 @@ impl Grove {
             }
             return Ok(());
         }
-        let wide = Wide { bits, spans: self.spans() };
+        let wide = Wide::new(bits, self.spans());
         let (mut scratch, mut addresses) = (Scratch::default(), vec![0; CHUNK_ROWS]);
         let mut pieces = in_pieces(margins, CHUNK_ROWS);
         for tree in trees {

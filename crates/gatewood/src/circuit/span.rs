@@ -80,14 +80,31 @@ impl Span {
     }
 }
 
+/// Columns that are held in some other form than as columns.
+pub(crate) trait HeldColumns: std::fmt::Debug + Sync {
+    /// Writes the words of a column from `first` on.
+    fn fill(&self, column: u32, first: usize, kernels: Kernels, out: &mut [u64]);
+}
+
 /// Rows as trees read them: their bits, and spans of these as the columns after them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wide<'a> {
     pub(crate) bits: BitView<'a>,
     pub(crate) spans: &'a [Span],
+    /// All columns, in place of bits and spans, where these are not there.
+    pub(crate) held: Option<&'a dyn HeldColumns>,
 }
 
 impl<'a> Wide<'a> {
+    pub(crate) fn new(bits: BitView<'a>, spans: &'a [Span]) -> Self {
+        Self { bits, spans, held: None }
+    }
+
+    /// Whether a column must be made before it is read.
+    pub(crate) fn is_made(&self, column: u32) -> bool {
+        self.held.is_some() || column as usize >= self.bits.columns()
+    }
+
     /// The span that is this column, if it is one.
     pub(crate) fn span(&self, column: u32) -> Option<&'a Span> {
         (column as usize).checked_sub(self.bits.columns()).map(|span| &self.spans[span])
@@ -95,6 +112,9 @@ impl<'a> Wide<'a> {
 
     /// Writes the words of a column from `first` on.
     pub(crate) fn fill(&self, column: u32, first: usize, kernels: Kernels, out: &mut [u64]) {
+        if let Some(held) = self.held {
+            return held.fill(column, first, kernels, out);
+        }
         match self.span(column) {
             Some(span) => span.fill(|column| &self.bits.column(column as usize)[first..], kernels, out),
             None => out.copy_from_slice(&self.bits.column(column as usize)[first..][..out.len()]),
@@ -155,7 +175,7 @@ mod tests {
                     Span::new(stream.below(2) == 1, (first..=first + count).collect()).unwrap()
                 })
                 .collect();
-            let wide = Wide { bits: bits.view(), spans: &spans };
+            let wide = Wide::new(bits.view(), &spans);
             let expected = |row: usize, column: usize| match column.checked_sub(columns) {
                 None => bits.get(row, column),
                 Some(span) => spans[span].holds(|column| bits.get(row, column)),

@@ -127,7 +127,7 @@ impl Tally {
         }
         let addresses = &mut addresses[..rows];
         for tree in self.others.iter().map(|&tree| &grove.trees()[tree]) {
-            tree.addresses(Wide { bits, spans: &[] }, first_row, kernels, scratch, addresses);
+            tree.addresses(Wide::new(bits, &[]), first_row, kernels, scratch, addresses);
             add_votes(tree, addresses, margins);
         }
     }

@@ -57,8 +57,8 @@ use self::hdl::{verilog, verilog_reader, vhdl};
 pub use self::interface::Interface;
 use self::logic::{aiger, aiger_reader, blif, blif_reader, json};
 pub use self::model::{
-    ModelOptions, exported_netlist, netlist_of, port_map, port_struct, test_rows, write_model, write_model_c,
-    write_model_test_bench,
+    ModelOptions, exported_netlist, netlist_of, port_map, port_struct, size_in_parts, test_rows, write_model,
+    write_model_c, write_model_test_bench,
 };
 pub use self::options::{MAX_PIPELINE, Options};
 pub use self::picture::{CurvePicturePoint, curve_picture, heat_map, pattern_picture};

@@ -10,7 +10,9 @@ use super::hdl::project::Layout;
 use super::ports::{Port, Ports};
 use super::{Chip, Format, Frequency, Interface, Options, encoder, names};
 use crate::bits::{BitMatrix, BitView};
-use crate::circuit::{GroveOutputs, Netlist, Output, SimplifySettings, SumsOf};
+use crate::circuit::{
+    GroveOutputs, Netlist, NetlistBuilder, NetlistSize, Output, SimplifySettings, SumsOf, column_names,
+};
 use crate::model::{Circuit, Model};
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
@@ -221,6 +223,38 @@ pub fn write_model(
     let netlist = smaller(&netlist, format, options)?;
     let file = with_stages(&netlist, options, with_facts(model, options, Some(ports)))?;
     super::write(&netlist, format, &file, out)
+}
+
+/// So many LUTs of `inputs` inputs are enough for a grove, on so many levels: the circuit alone, and with the comparisons of the
+/// encoder, where these can be part of it. Counted by [`Grove::size_in_parts`](crate::circuit::Grove::size_in_parts); the
+/// encoder is one of the parts.
+///
+/// # Errors
+/// When `inputs` is out of range, the model is no grove, or memory runs out.
+pub fn size_in_parts(model: &Model, inputs: usize) -> Result<(NetlistSize, Option<NetlistSize>)> {
+    let Circuit::Grove(grove) = model.circuit() else {
+        return Err(Error::setting("only groves are counted in parts"));
+    };
+    let circuit = grove.size_in_parts(inputs)?;
+    // An inverter for each bit that is read, which is none of the encoder's.
+    let bits = model.circuit().used_inputs();
+    let mut builder = NetlistBuilder::new(column_names(model.encoder().bits()))?;
+    for (place, &bit) in bits.iter().enumerate() {
+        let read = builder.input(bit as usize);
+        let signal = builder.add(&[0b01], &[read])?;
+        builder.output(format!("out{place}"), signal)?;
+    }
+    let Ok((encoder, _)) = encoder::attach(model.encoder(), &builder.finish(), None) else {
+        return Ok((circuit, None));
+    };
+    let mut size = encoder.size();
+    if encoder.max_arity() > inputs {
+        size = encoder.map_to_luts(inputs)?.size();
+    } else {
+        (size.luts, size.depth) = (size.luts - bits.len(), size.depth - 1);
+    }
+    (size.luts, size.depth) = (size.luts + circuit.luts, size.depth + circuit.depth);
+    Ok((circuit, Some(size)))
 }
 
 /// The options with the stages that a clock asks for, of the netlist as it is written.

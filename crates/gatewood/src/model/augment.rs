@@ -2,7 +2,8 @@
 
 use super::{LabelledRows, Rows};
 use crate::bits::BitMatrix;
-use crate::encode::{Augment, ImageShape, Labels, Table};
+use crate::encode::{Augment, ImageShape, Labels, Table, TableView};
+use crate::learn::patterns::MakeImages;
 use crate::random::{Purpose, Stream};
 use crate::{Error, Result};
 
@@ -10,14 +11,68 @@ use crate::{Error, Result};
 const MANY_ROWS: usize = 20_000;
 
 /// Training rows with others made of them after them.
-pub(super) struct Augmented {
-    rows: Owned,
+pub(super) struct Augmented<'a> {
+    rows: Owned<'a>,
     labels: Labels,
     weights: Option<Vec<f64>>,
 }
 
 /// What each pixel of a copy is made of: some pixels of the image, and how much of each in parts of [`WHOLE`].
+#[derive(Debug)]
 struct Recipe(Vec<Vec<(usize, u32)>>);
+
+/// Images of pixels, and copies of them that are made when they are asked for.
+#[derive(Debug)]
+struct Copies<'a> {
+    table: TableView<'a>,
+    bytes: &'a [u8],
+    image: ImageShape,
+    /// Those of each copy, which images take in turn.
+    recipes: Vec<Vec<Recipe>>,
+    /// How many of the copies have their brightness changed, which come last.
+    shaded: usize,
+}
+
+impl Copies<'_> {
+    /// Writes an image: an original, or a copy, those of one kind after those of another.
+    fn write(&self, row: usize, out: &mut Vec<u8>) {
+        let columns = self.table.columns();
+        let (copy, row) = (row / self.table.rows(), row % self.table.rows());
+        let pixels = &self.bytes[row * columns..][..columns];
+        let Some(copy) = copy.checked_sub(1) else {
+            out.extend_from_slice(pixels);
+            return;
+        };
+        let recipe = &self.recipes[copy][row % self.recipes[copy].len()];
+        let first = out.len();
+        out.extend((0..columns).map(|to| recipe.mix(pixels, to)));
+        if copy + self.shaded >= self.recipes.len() {
+            shade(&mut out[first..], self.image, (copy, row));
+        }
+    }
+
+    fn table(&self, rows: impl ExactSizeIterator<Item = usize>) -> Result<Table> {
+        let (count, columns) = (rows.len(), self.table.columns());
+        crate::memory::check(count.saturating_mul(columns))?;
+        let mut made = Vec::with_capacity(count * columns);
+        rows.for_each(|row| self.write(row, &mut made));
+        names(Table::from_pixels(columns, made)?, self.table)
+    }
+}
+
+impl MakeImages for Copies<'_> {
+    fn rows(&self) -> usize {
+        self.table.rows() * (self.recipes.len() + 1)
+    }
+
+    fn originals(&self) -> TableView<'_> {
+        self.table
+    }
+
+    fn select(&self, rows: &[usize]) -> Result<Table> {
+        self.table(rows.iter().copied())
+    }
+}
 
 /// All of a pixel.
 const WHOLE: u32 = 1 << 16;
@@ -95,18 +150,22 @@ impl Recipe {
     }
 }
 
-enum Owned {
+enum Owned<'a> {
     Table(Table),
     Bits(BitMatrix),
+    Copies(Copies<'a>),
 }
 
-impl Augmented {
+impl<'a> Augmented<'a> {
+    /// The rows and the others; images of pixels are made when they are asked for, where they may be.
+    ///
     /// # Errors
     /// When the rows are no images, or memory runs out.
     pub(super) fn new(
-        train: &LabelledRows<'_>,
+        train: &LabelledRows<'a>,
         image: Option<ImageShape>,
         ways: &[Augment],
+        when_asked: bool,
     ) -> Result<Option<Self>> {
         if ways.is_empty() {
             return Ok(None);
@@ -140,20 +199,12 @@ impl Augmented {
         let bits = match train.rows {
             Rows::Raw(table) => match (table.pixels(), table.bits()) {
                 (Some(bytes), _) => {
-                    crate::memory::check(bytes.len().saturating_mul(copies + 1))?;
-                    let mut all = bytes.to_vec();
-                    for copy in 0..copies {
-                        for (row, pixels) in bytes.chunks_exact(columns).enumerate() {
-                            let recipe = &recipes[copy][row % recipes[copy].len()];
-                            all.extend((0..columns).map(|to| recipe.mix(pixels, to)));
-                            if copy + shaded >= copies {
-                                let made = all.len() - columns;
-                                shade(&mut all[made..], image, (copy, row));
-                            }
-                        }
-                    }
-                    let table = names(Table::from_pixels(columns, all)?, table)?;
-                    return Self::with(train, Owned::Table(table), copies).map(Some);
+                    let made = Copies { table, bytes, image, recipes, shaded };
+                    let rows = match when_asked {
+                        true => Owned::Copies(made),
+                        false => Owned::Table(made.table(0..made.rows())?),
+                    };
+                    return Self::with(train, rows, copies).map(Some);
                 }
                 (None, Some(bits)) => bits.view(),
                 _ => return Err(Error::setting("only images of pixels or bits can be moved and mirrored")),
@@ -181,7 +232,7 @@ impl Augmented {
         Self::with(train, rows, copies).map(Some)
     }
 
-    fn with(train: &LabelledRows<'_>, rows: Owned, copies: usize) -> Result<Self> {
+    fn with(train: &LabelledRows<'_>, rows: Owned<'a>, copies: usize) -> Result<Self> {
         let labels = match train.labels.values() {
             Some(values) => Labels::from_values(values.repeat(copies + 1))?,
             None => Labels::new(train.labels.classes().to_vec(), train.labels.codes().repeat(copies + 1))?,
@@ -190,12 +241,22 @@ impl Augmented {
         Ok(Self { rows, labels, weights })
     }
 
+    /// The labels of all rows, and all rows; or the originals alone, where the others are made when they are asked for.
     pub(super) fn rows(&self) -> LabelledRows<'_> {
         let rows = match &self.rows {
             Owned::Table(table) => Rows::Raw(table.view()),
             Owned::Bits(bits) => Rows::Bits(bits.view()),
+            Owned::Copies(copies) => Rows::Raw(copies.table),
         };
         LabelledRows { rows, labels: &self.labels, weights: self.weights.as_deref() }
+    }
+
+    /// The images that are made when they are asked for.
+    pub(super) fn images(&self) -> Option<&dyn MakeImages> {
+        match &self.rows {
+            Owned::Copies(copies) => Some(copies),
+            _ => None,
+        }
     }
 }
 
@@ -328,7 +389,7 @@ mod tests {
         let labels = Labels::new(vec!["a".into(), "b".into()], vec![1]).unwrap();
         let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: Some(&[2.0]) };
         let ways = [Augment::Shift, Augment::Mirror];
-        let made = Augmented::new(&rows, Some(image), &ways).unwrap().unwrap();
+        let made = Augmented::new(&rows, Some(image), &ways, false).unwrap().unwrap();
         let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
         let expected = [
             [1, 2, 3, 4, 5, 6],
@@ -344,11 +405,11 @@ mod tests {
         let bits: Vec<bool> = [1, 0, 0, 0, 1, 1].iter().map(|&bit| bit == 1).collect();
         let bits = BitMatrix::from_bools(6, &bits).unwrap();
         let rows = LabelledRows { rows: Rows::Bits(bits.view()), ..rows };
-        let made = Augmented::new(&rows, Some(image), &[Augment::Mirror]).unwrap().unwrap();
+        let made = Augmented::new(&rows, Some(image), &[Augment::Mirror], false).unwrap().unwrap();
         let Rows::Bits(all) = made.rows().rows else { panic!("bits were given") };
         let row = |row: usize| (0..6).map(|column| u8::from(all.get(row, column))).collect::<Vec<_>>();
         assert_eq!((row(0), row(1)), (vec![1, 0, 0, 0, 1, 1], vec![0, 0, 1, 1, 1, 0]));
-        assert!(Augmented::new(&rows, None, &ways).is_err_and(|error| error.is_setting()));
+        assert!(Augmented::new(&rows, None, &ways, false).is_err_and(|error| error.is_setting()));
     }
 
     #[test]
@@ -359,7 +420,7 @@ mod tests {
         let table = Table::from_pixels(225, pixels).unwrap();
         let labels = Labels::new(vec!["a".into(), "b".into()], vec![1]).unwrap();
         let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
-        let made = Augmented::new(&rows, Some(image), &[Augment::Turn]).unwrap().unwrap();
+        let made = Augmented::new(&rows, Some(image), &[Augment::Turn], false).unwrap().unwrap();
         let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
         let copies: Vec<&[u8]> = all.pixels().unwrap().chunks_exact(225).skip(1).collect();
         // The tangent of nine degrees is 0.158: seven lines off the middle are 1.1 pixels.
@@ -372,7 +433,7 @@ mod tests {
         assert!((240..=275).contains(&line) && copies[0].iter().filter(|&&pixel| pixel > 0).count() > 15);
         let bits = BitMatrix::from_bools(225, &(0..225).map(|at| at % 15 == 7).collect::<Vec<_>>()).unwrap();
         let rows = LabelledRows { rows: Rows::Bits(bits.view()), ..rows };
-        let made = Augmented::new(&rows, Some(image), &[Augment::Turn]).unwrap().unwrap();
+        let made = Augmented::new(&rows, Some(image), &[Augment::Turn], false).unwrap().unwrap();
         let Rows::Bits(all) = made.rows().rows else { panic!("bits were given") };
         assert!(all.get(1, 6) && all.get(1, 7 * 15 + 7) && all.get(1, 14 * 15 + 8) && !all.get(1, 7));
         // Warped copies are of the same size and shade, and not the same.
@@ -380,6 +441,7 @@ mod tests {
             &LabelledRows { rows: Rows::Raw(table.view()), ..rows },
             Some(image),
             &[Augment::Warp],
+            false,
         );
         let made = made.unwrap().unwrap();
         let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
@@ -393,7 +455,7 @@ mod tests {
         // Named twice, twice as many, and all others; not without end.
         let warped = |times: usize| {
             let rows = LabelledRows { rows: Rows::Raw(table.view()), ..rows };
-            Augmented::new(&rows, Some(image), &vec![Augment::Warp; times])
+            Augmented::new(&rows, Some(image), &vec![Augment::Warp; times], false)
         };
         let twice = warped(2).unwrap().unwrap();
         let Rows::Raw(all) = twice.rows().rows else { panic!("a table was given") };
@@ -404,7 +466,9 @@ mod tests {
         );
         assert!(warped(21).is_err_and(|error| error.is_setting()));
         // There is nothing to turn in a sequence.
-        assert!(Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn]).unwrap().is_none());
+        assert!(
+            Augmented::new(&rows, Some(ImageShape::grey(225, 1)), &[Augment::Turn], false).unwrap().is_none()
+        );
     }
 
     #[test]
@@ -438,7 +502,7 @@ mod tests {
             assert!(seen.len() == 48 && !seen.contains(&(4 * 9 + 4)));
             let ways: &[Augment] =
                 if mirrors { &[Augment::Jitter, Augment::Mirror] } else { &[Augment::Jitter] };
-            let made = Augmented::new(&rows, Some(image), ways).unwrap().unwrap();
+            let made = Augmented::new(&rows, Some(image), ways, false).unwrap().unwrap();
             let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
             assert_eq!(all.rows(), 48 * (JITTERS + ways.len()));
             let copies = all.pixels().unwrap()[48 * 216 * (first + ways.len())..].chunks_exact(216);
@@ -459,7 +523,8 @@ mod tests {
         let table = Table::from_pixels(3, vec![1, 2, 3]).unwrap();
         let labels = Labels::new(vec!["a".into(), "b".into()], vec![1]).unwrap();
         let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
-        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Jitter]).unwrap().unwrap();
+        let made =
+            Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Jitter], false).unwrap().unwrap();
         assert_eq!(made.rows().labels.len(), 1 + JITTERS);
     }
 
@@ -469,18 +534,19 @@ mod tests {
         let table = Table::from_pixels(3, pixels).unwrap();
         let labels = Labels::new(vec!["a".into(), "b".into()], vec![0; MANY_ROWS]).unwrap();
         let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
-        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Shift]).unwrap().unwrap();
+        let made =
+            Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &[Augment::Shift], false).unwrap().unwrap();
         let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
         let copies = &all.pixels().unwrap()[3 * MANY_ROWS..];
         assert_eq!(copies.len(), 3 * MANY_ROWS);
         assert_eq!(copies[..12], [0, 0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2]);
         assert_eq!(made.rows().labels.len(), 2 * MANY_ROWS);
         let both = [Augment::Shift, Augment::Mirror];
-        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &both).unwrap().unwrap();
+        let made = Augmented::new(&rows, Some(ImageShape::grey(3, 1)), &both, false).unwrap().unwrap();
         let Rows::Raw(all) = made.rows().rows else { panic!("a table was given") };
         assert_eq!(all.pixels().unwrap()[6 * MANY_ROWS..][..6], [2, 1, 0, 2, 1, 1]);
         assert_eq!(made.rows().labels.len(), 3 * MANY_ROWS);
         let weighed = LabelledRows { weights: Some(&[]), ..rows };
-        assert!(Augmented::new(&weighed, Some(ImageShape::grey(3, 1)), &[]).unwrap().is_none());
+        assert!(Augmented::new(&weighed, Some(ImageShape::grey(3, 1)), &[], false).unwrap().is_none());
     }
 }

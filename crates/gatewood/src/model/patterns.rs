@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use super::rows::encode;
 use super::{LabelledRows, Rows};
+use crate::bits::BitView;
 use crate::circuit::Grove;
 use crate::encode::{Augment, Encoder, ImageShape, Kind, Value};
 use crate::learn::objective::MakeObjective;
-use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, PatternColumns};
+use crate::learn::patterns::{ImageProfile, ImageRows, Lesson, MakeImages, PatternColumns};
 use crate::learn::{Examples, GroveFit, GroveSettings, GroveTask, Observer, judging_rows};
 use crate::platform::Instant;
 use crate::{Error, Result};
@@ -21,6 +23,19 @@ const FEWEST_ROWS: usize = 200;
 const LOOKED_AT: usize = 128;
 const LIKE: f64 = 0.1;
 
+/// Bytes up to which all columns of patterns are held in two forms, by column and by row: trees are read faster so. Above, they
+/// are held by row alone, which takes half.
+pub(super) const MOST_TWICE: usize = 1 << 31;
+
+/// The images of a task and those of its validation rows, before they were encoded.
+#[derive(Clone, Copy)]
+pub(super) struct Pictures<'a> {
+    pub(super) train: Rows<'a>,
+    /// All images, where those are only what they are made of.
+    pub(super) made: Option<&'a dyn MakeImages>,
+    pub(super) validation: Option<Rows<'a>>,
+}
+
 /// What a grove is learned for, and how, once the task is what it will be.
 #[derive(Clone, Copy)]
 pub(super) struct Learning<'a> {
@@ -28,17 +43,19 @@ pub(super) struct Learning<'a> {
     pub(super) fit: &'a dyn Fn(&GroveTask<'_>, &GroveSettings) -> Result<GroveFit>,
     /// Whether there are mirrored copies of images.
     pub(super) mirrors: bool,
+    /// [`MOST_TWICE`].
+    pub(super) most_twice: usize,
 }
 
 /// Learns a grove, over patterns of images where there is an image to learn them of: then with the encoder that has the bits which they read.
-/// `rows` are those of the task and its validation rows before they were encoded.
+/// Where images are made when they are asked for, the bits of the task are those of the originals.
 ///
 /// # Errors
 /// As [`fit_grove_for`](crate::learn::fit_grove_for), and when memory runs out.
 pub(super) fn fit_with_patterns(
     encoder: &Encoder,
     image: Option<ImageShape>,
-    rows: (Rows<'_>, Option<Rows<'_>>),
+    pictures: Pictures<'_>,
     learning: Learning<'_>,
     task: GroveTask<'_>,
     settings: &GroveSettings,
@@ -48,11 +65,12 @@ pub(super) fn fit_with_patterns(
         return Ok((encoder.clone(), (learning.fit)(&task, settings)?));
     };
     let begun = Instant::now();
+    let images = pictures.made.map_or_else(|| image_rows(pictures.train), ImageRows::Made);
     let is_binary = encoder.is_binary();
     let has_values = task.classes == 0;
     let profile = ImageProfile {
         rows: task.profile.rows,
-        all_rows: rows.0.len(),
+        all_rows: images.len(),
         image,
         is_binary,
         has_values,
@@ -62,26 +80,50 @@ pub(super) fn fit_with_patterns(
     // Spans that are asked for are read, and they are lines of pixels.
     plan.pixels |= settings.spans.is_some_and(|pixels| pixels > 0);
     let threads = settings.threads;
-    let held_out = judging_rows(&task, &*(learning.make)(1.0), &settings.resolve(&task.profile)?);
+    let resolved = settings.resolve(&task.profile)?;
+    let held_out = judging_rows(&task, &*(learning.make)(1.0), &resolved);
     let part = settings.time_limit.map(|limit| limit.min(1e6) * PART_OF_TIME);
     let lesson = Lesson {
-        bits: task.train.bits,
         targets: task.train.targets,
         make: learning.make,
         held_out: held_out.as_deref(),
         until: part.and_then(|part| begun.checked_add(Duration::from_secs_f64(part))),
         observer,
     };
-    let patterns =
-        PatternColumns::draw(encoder, image_rows(rows.0), image, &plan, task.start, &lesson, threads)?;
-    let beside = |examples: &Examples<'_>, rows: Rows<'_>| {
-        patterns.beside(examples.bits, image_rows(rows), task.device, threads)
+    let patterns = PatternColumns::draw(encoder, images, image, &plan, task.start, &lesson, threads)?;
+    // The pixels of images that are made when they are asked for: wanted rarely, and then of all.
+    let table = match pictures.made.filter(|_| patterns.has_pixels()) {
+        Some(made) => Some(made.select(&(0..images.len()).collect::<Vec<_>>())?),
+        None => None,
     };
-    let bits = beside(&task.train, rows.0)?;
-    let held = task.validation.zip(rows.1);
-    let held_bits = held.map(|(held, rows)| beside(&held, rows)).transpose()?;
+    let pixels = table.as_ref().map(|table| encode(encoder, Rows::Raw(table.view()), threads)).transpose()?;
+    let pixels = match &pixels {
+        Some(pixels) => pixels.view(),
+        None if pictures.made.is_some() => BitView::of_no_columns(images.len()),
+        None => task.train.bits,
+    };
+    let beside = |bits: BitView<'_>, rows: ImageRows<'_>| patterns.beside(bits, rows, task.device, threads);
+    // Where nothing but trees reads columns, they need not be held by column.
+    let refits = resolved.refits > 0 || resolved.use_dont_cares;
+    let can_be_made = task.device.is_none() && task.classes > 0 && !patterns.has_pixels() && !refits;
+    let bytes = patterns.bytes(images.len());
+    let both = bytes.saturating_mul(2);
+    let is_made = can_be_made && (both > learning.most_twice || crate::memory::check(both).is_err());
+    let needed = if is_made { bytes } else { both };
+    crate::memory::check(needed).map_err(|error| {
+        let (count, rows) = (plan.count, images.len());
+        Error::too_large(format!(
+            "{count} patterns of {rows} images: {error}; half as many patterns take half"
+        ))
+    })?;
+    let maker = is_made.then(|| patterns.maker(pixels, images, None)).transpose()?;
+    let bits = if is_made { None } else { Some(beside(pixels, images)?) };
+    let held = task.validation.zip(pictures.validation);
+    let held_bits = held.map(|(held, rows)| beside(held.bits, image_rows(rows))).transpose()?;
     let start = task.start.map(|start| patterns.flattened(start)).transpose()?;
-    let mut wide = GroveTask::new(Examples { bits: bits.view(), ..task.train }, task.classes);
+    let all = bits.as_ref().map_or(BitView::of_no_columns(images.len()), |bits| bits.view());
+    let mut wide = GroveTask::new(Examples { bits: all, ..task.train }, task.classes);
+    wide.made = maker.as_ref().map(|maker| maker as _);
     wide.profile = task.profile;
     wide.validation =
         held.zip(held_bits.as_ref()).map(|((held, _), bits)| Examples { bits: bits.view(), ..held });
@@ -202,9 +244,74 @@ fn image_rows(rows: Rows<'_>) -> ImageRows<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::augment::Augmented;
     use super::*;
-    use crate::encode::{Labels, Table};
+    use crate::encode::{EncodeSettings, Labels, Table};
+    use crate::learn::objective::for_classes;
+    use crate::learn::{DataKind, Silent, fit_grove};
     use crate::random::{Purpose, Stream};
+
+    /// Images of three classes, with a bar that lies, stands or is slanted somewhere in them.
+    fn bars(rows: usize, image: ImageShape) -> (Table, Labels) {
+        let (mut bytes, mut classes) = (Vec::new(), Vec::new());
+        for row in 0..rows {
+            let mut stream = Stream::new(3, Purpose::Generate, row as u64);
+            let mut pixels: Vec<u8> = (0..image.columns()).map(|_| stream.below(90) as u8).collect();
+            let class = stream.below(3);
+            let (x, y) = (stream.below(5) as usize, stream.below(4) as usize);
+            for step in 0..4 {
+                let (across, down) = [(step, 0), (0, step), (step, step)][class as usize];
+                pixels[(y + down) * image.width + x + across] = 200;
+            }
+            bytes.extend(pixels);
+            classes.push(class);
+        }
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        (Table::from_pixels(image.columns(), bytes).unwrap(), Labels::new(names, classes).unwrap())
+    }
+
+    #[test]
+    fn however_columns_are_held_the_grove_is_the_same() {
+        let image = ImageShape::grey(9, 8);
+        let (table, labels) = bars(700, image);
+        let rows = LabelledRows { rows: Rows::Raw(table.view()), labels: &labels, weights: None };
+        let (encoder, _) = Encoder::fit(&table, &EncodeSettings::default()).unwrap();
+        // As many columns as trees choose from at once, and more.
+        for (patterns, counts) in [(600, 1), (1_200, 1)] {
+            let chosen = serde_json::json!({
+                "patterns": patterns, "rounds": 6, "seed": 4, "sample_rows": 1_000, "climb": 100,
+                "pattern": {"pixels": false, "counts": counts, "learned": 0.1, "trials": 4, "sample_rows": 500},
+            });
+            let settings: GroveSettings = serde_json::from_value(chosen).unwrap();
+            let fit = |most_twice: usize, when_asked: bool| {
+                let ways = [Augment::Shift, Augment::Jitter];
+                let augmented = Augmented::new(&rows, Some(image), &ways, when_asked).unwrap().unwrap();
+                assert_eq!(augmented.images().is_some(), when_asked);
+                let all = augmented.rows();
+                assert_eq!(all.labels.len(), 700 * 7);
+                let bits = encode(&encoder, all.rows, 1).unwrap();
+                let examples = Examples { bits: bits.view(), targets: all.labels.codes(), weights: None };
+                let mut task = GroveTask::new(examples, 3);
+                task.profile = crate::learn::Profile::new(700, 72, encoder.bits(), 3, DataKind::Patterns);
+                let fit = |task: &GroveTask<'_>, settings: &GroveSettings| {
+                    assert_eq!(task.made.is_some(), most_twice == 0);
+                    fit_grove(task, settings, &Silent)
+                };
+                let make = |unit| for_classes(3, unit);
+                let learning = Learning { make: &make, fit: &fit, mirrors: false, most_twice };
+                let pictures = Pictures { train: all.rows, made: augmented.images(), validation: None };
+                let (encoder, fit) =
+                    fit_with_patterns(&encoder, Some(image), pictures, learning, task, &settings, &Silent)
+                        .unwrap();
+                assert!(!fit.grove.patterns().is_empty());
+                (encoder, fit.grove)
+            };
+            let expected = fit(usize::MAX, false);
+            for (most_twice, when_asked) in [(usize::MAX, true), (0, false), (0, true)] {
+                assert!(fit(most_twice, when_asked) == expected, "{patterns} {most_twice} {when_asked}");
+            }
+        }
+    }
 
     #[test]
     fn noise_has_no_shapes() {

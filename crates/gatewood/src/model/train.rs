@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::augment::Augmented;
 use super::coverage::covering;
 use super::digest::digest;
-use super::patterns::{Learning, augmentation, fit_with_patterns, wanted};
+use super::patterns::{Learning, MOST_TWICE, Pictures, augmentation, fit_with_patterns, wanted};
 use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
@@ -243,7 +243,10 @@ fn learn_with(
         }
         LearnSettings::Tree(_) => (None, Vec::new()),
     };
-    let augmented = Augmented::new(&training.train, settings.encode.image, &ways)?;
+    // Where only patterns look at the copies of images, these are made when they are asked for.
+    let when_asked = pictured.is_some() && training.start.is_none();
+    let augmented = Augmented::new(&training.train, settings.encode.image, &ways, when_asked)?;
+    let made = augmented.as_ref().and_then(Augmented::images);
     let originals = rows.len();
     let LabelledRows { rows, labels, weights } = augmented.as_ref().map_or(training.train, Augmented::rows);
     let bits = encode(&encoder, rows, threads)?;
@@ -288,7 +291,7 @@ fn learn_with(
             });
             task.start = start;
             task.device = training.device;
-            task.spans = spans(&encoder, settings.encode.image, rows.len(), grove)?;
+            task.spans = spans(&encoder, settings.encode.image, labels.len(), grove)?;
             let classes = task.classes;
             let loss = grove.objective.unwrap_or_default();
             let make = |unit| match scale {
@@ -303,8 +306,9 @@ fn learn_with(
                 }
             };
             let mirrors = ways.contains(&Augment::Mirror);
-            let learning = Learning { make: &make, fit: &fit, mirrors };
-            let pictures = (rows, training.validation.map(|held| held.rows));
+            let learning = Learning { make: &make, fit: &fit, mirrors, most_twice: MOST_TWICE };
+            let validation = training.validation.map(|held| held.rows);
+            let pictures = Pictures { train: rows, made, validation };
             let (whole, mut fit) =
                 fit_with_patterns(&encoder, pictured, pictures, learning, task, grove, observer)?;
             fit.plan.augment = ways;
@@ -346,7 +350,8 @@ fn learn_with(
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?;
     let judged = match &held {
         Some((bits, rows)) => (bits.view(), rows.labels.codes()),
-        None => (bits.view(), labels.codes()),
+        // Of images whose copies are made when they are asked for, the originals.
+        None => (bits.view(), &labels.codes()[..bits.view().rows()]),
     };
     let seed = settings.learn.seed();
     let importance = match training.start {

@@ -22,6 +22,7 @@ mod histogram;
 mod matches;
 mod merge;
 mod partition;
+mod pick;
 mod vector;
 mod votes;
 mod where_one;
@@ -424,6 +425,15 @@ impl Kernels {
     pub fn partition(self, column: &[u64], mask: &[u64], rows: usize, zeros: &mut [u64], ones: &mut [u64]) {
         let words = words_for(rows);
         dispatch!(self, partition::partition(&column[..words], &mask[..words], rows, zeros, ones));
+    }
+
+    /// Packs one bit of each of some bytes, 64 of them for each word of the output.
+    ///
+    /// # Panics
+    /// When there are not so many bytes.
+    pub(crate) fn pick(self, bytes: &[u8], bit: u32, out: &mut [u64]) {
+        assert!(bytes.len() == out.len() * WORD_BITS && bit < u8::BITS);
+        dispatch!(self, pick::pick(bytes, bit, out));
     }
 
     /// Adds the value of each row to the sums of its cell: to those of the 64 columns that are one in it, given their bits.

@@ -3,6 +3,7 @@
 mod adder;
 mod grove;
 mod logic;
+mod parts;
 mod patterns;
 
 pub use adder::SumsOf;

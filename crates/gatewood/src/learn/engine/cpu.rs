@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::platform::parallel::*;
 
 use super::draw::{Weights, draw};
+use super::made::{ByteRows, MakeColumns};
 use super::rows::PackedRows;
 use super::{ColumnOrder, Direction, Draw, Engine, Picks, SamplingPower, Scale, Start, Summand};
 use crate::bits::kernels::{Kernels, Sums};
@@ -41,6 +42,8 @@ pub(crate) struct CpuEngine<'a> {
     kernels: Kernels,
     /// The rows to gather from, with the order of their columns; only for rows that are learned from.
     pub(super) packed: Option<(&'a ColumnOrder, PackedRows)>,
+    /// The same where the columns are held in this form alone.
+    made: Option<(&'a ColumnOrder, ByteRows)>,
 }
 
 /// Margins, and what follows from them.
@@ -60,12 +63,18 @@ pub(crate) struct CpuState {
 impl<'a> CpuEngine<'a> {
     /// Rows whose margins are kept, but that are not learned from.
     pub(crate) fn new(wide: Wide<'a>, targets: &'a [u32], weights: Vec<u32>, kernels: Kernels) -> Self {
-        Self { wide, targets, weights, kernels, packed: None }
+        Self { wide, targets, weights, kernels, packed: None, made: None }
     }
 
     /// Makes the rows ready to be learned from, by trees that choose from at most `words` words of their columns.
     pub(crate) fn packed(mut self, order: &'a ColumnOrder, words: usize) -> Result<Self> {
         self.packed = Some((order, PackedRows::new(self.wide, order, words, self.kernels)?));
+        Ok(self)
+    }
+
+    /// Makes the rows ready to be learned from, their columns being made for it and held in no other form.
+    pub(crate) fn made(mut self, source: &dyn MakeColumns, order: &'a ColumnOrder) -> Result<Self> {
+        self.made = Some((order, ByteRows::new(source, order, self.kernels)?));
         Ok(self)
     }
 
@@ -257,6 +266,9 @@ impl Engine for CpuEngine<'_> {
     }
 
     fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample> {
+        if let Some((order, rows)) = &self.made {
+            return Sample::gather(rows, order, words, picks, self.kernels);
+        }
         let Some((order, rows)) = &self.packed else {
             return Err(Error::data("rows that were not packed cannot be learned from"));
         };
@@ -264,11 +276,13 @@ impl Engine for CpuEngine<'_> {
     }
 
     fn address(&self, _: &CpuState, tree: &VoteTree) -> Result<Vec<u16>> {
+        let held = self.made.as_ref().map(|(_, rows)| rows as _);
+        let wide = Wide { held, ..self.wide };
         let mut addresses = vec![0u16; self.rows()];
         addresses.par_chunks_mut(CHUNK_ROWS).enumerate().for_each_init(
             Scratch::default,
             |scratch, (chunk, addresses)| {
-                tree.addresses(self.wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
+                tree.addresses(wide, chunk * CHUNK_ROWS, self.kernels, scratch, addresses);
             },
         );
         Ok(addresses)

@@ -48,7 +48,7 @@ impl<'a> DeviceEngine<'a> {
     /// Loads rows onto a device, for so many margins.
     pub(crate) fn new(
         device: &dyn Device,
-        Wide { bits, spans }: Wide<'a>,
+        Wide { bits, spans, .. }: Wide<'a>,
         targets: &'a [u32],
         weights: Vec<u32>,
         margins: usize,

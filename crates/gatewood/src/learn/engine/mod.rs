@@ -16,6 +16,7 @@
 mod cpu;
 mod device;
 mod draw;
+mod made;
 pub(crate) mod remote;
 mod rows;
 
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub(crate) use cpu::CpuEngine;
 pub(crate) use device::DeviceEngine;
 pub(crate) use draw::SamplingPower;
+pub(crate) use made::{MADE_LINES, MADE_ROWS, MakeColumns};
 
 use super::gate::LogTable;
 use super::objective::{Loss, Objective};

@@ -34,7 +34,7 @@ impl Seen<'_> {
     /// Judging rows that a grove gets wrong.
     fn wrong(&self, grove: &Grove) -> usize {
         let rows = self.targets.len();
-        let wide = Wide { bits: self.bits, spans: grove.spans() };
+        let wide = Wide::new(self.bits, grove.spans());
         let wrong_from = |first: usize| {
             let count = CHUNK_ROWS.min(rows - first);
             let mut sums: Vec<Vec<i32>> = grove.bias().iter().map(|&bias| vec![bias; count]).collect();
@@ -79,7 +79,7 @@ fn changed(grove: &Grove, seen: Seen<'_>, all: bool) -> Result<Grove> {
 }
 
 fn changed_tree(tree: &VoteTree, grove: &Grove, seen: Seen<'_>, counted: &[u64]) -> Result<VoteTree> {
-    let wide = Wide { bits: seen.bits, spans: grove.spans() };
+    let wide = Wide::new(seen.bits, grove.spans());
     let words = counted.len();
     let column = |&leaf: &u32| {
         let mut column = vec![0; words];

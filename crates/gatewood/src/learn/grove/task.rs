@@ -12,7 +12,7 @@ use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
 use crate::circuit::{CHUNK_ROWS, Grove, Span, Wide};
 use crate::learn::device::Device;
-use crate::learn::engine::{ColumnOrder, CpuEngine, DeviceEngine, Engine};
+use crate::learn::engine::{ColumnOrder, CpuEngine, DeviceEngine, Engine, MakeColumns};
 use crate::learn::objective::{MakeObjective, Objective, WEIGHT_ONE, for_classes};
 use crate::learn::{Observer, Profile, Tracker};
 use crate::pool::in_wakeful_pool;
@@ -32,7 +32,7 @@ pub struct Examples<'a> {
 impl<'a> Examples<'a> {
     /// The rows in this process.
     fn engine(&self, spans: &'a [Span], weights: Vec<u32>, kernels: Kernels) -> CpuEngine<'a> {
-        CpuEngine::new(Wide { bits: self.bits, spans }, self.targets, weights, kernels)
+        CpuEngine::new(Wide::new(self.bits, spans), self.targets, weights, kernels)
     }
 
     /// The rows on a device.
@@ -44,7 +44,7 @@ impl<'a> Examples<'a> {
         margins: usize,
         kernels: Kernels,
     ) -> Result<DeviceEngine<'a>> {
-        DeviceEngine::new(device, Wide { bits: self.bits, spans }, self.targets, weights, margins, kernels)
+        DeviceEngine::new(device, Wide::new(self.bits, spans), self.targets, weights, margins, kernels)
     }
 }
 
@@ -68,6 +68,8 @@ pub struct GroveTask<'a> {
     pub kernels: Kernels,
     /// Where rows are learned from, if not in this process; the grove is the same.
     pub device: Option<&'a dyn Device>,
+    /// Who makes the columns of the training rows, where their bits are not there; without spans, refits or a device.
+    pub(crate) made: Option<&'a dyn MakeColumns>,
 }
 
 impl<'a> GroveTask<'a> {
@@ -84,7 +86,13 @@ impl<'a> GroveTask<'a> {
             spans: Vec::new(),
             kernels,
             device: None,
+            made: None,
         }
+    }
+
+    /// Columns of the training rows.
+    fn columns(&self) -> usize {
+        self.made.map_or(self.train.bits.columns(), |made| made.columns())
     }
 
     /// Rows before copies were made of them: those that the profile is of, where all are a multiple of them.
@@ -148,7 +156,7 @@ pub fn fit_grove_for(
     let most = side_by_side.max(train.targets.len().div_ceil(CHUNK_ROWS));
     in_wakeful_pool(settings.threads, most, move || {
         let spans = candidates(train.bits, task.spans.clone(), *start);
-        let order = ColumnOrder::new(train.bits.columns() + spans.len(), plan.seed);
+        let order = ColumnOrder::new(task.columns() + spans.len(), plan.seed);
         let weights = row_weights(train.targets, train.weights, &settings.class_weights)?;
         let fit = Fit {
             make,
@@ -156,7 +164,7 @@ pub fn fit_grove_for(
             profile: &task.profile,
             start: *start,
             originals: task.originals(),
-            inputs: train.bits.columns(),
+            inputs: task.columns(),
             kernels: *kernels,
             plan,
             order: &order,
@@ -177,7 +185,11 @@ pub fn fit_grove_for(
             return refitted(fit.run(&engine, held.as_ref())?, task, settings, clock, observer);
         }
         let held = validation.as_ref().map(|held| held.engine(&spans, Vec::new(), *kernels));
-        let engine = train.engine(&spans, weights, *kernels).packed(&order, words_seen(&fit.plan))?;
+        let (engine, words) = (train.engine(&spans, weights, *kernels), words_seen(&fit.plan));
+        let engine = match task.made {
+            Some(made) => engine.made(made, &order)?,
+            None => engine.packed(&order, words)?,
+        };
         refitted(fit.run(&engine, held.as_ref())?, task, settings, clock, observer)
     })
 }
@@ -277,13 +289,13 @@ pub(super) fn plan_of(
 /// Checks that the rows can be learned from, and fit each other and the start.
 fn check(task: &GroveTask<'_>, objective: &dyn Objective) -> Result<()> {
     let GroveTask { train, validation, start, spans, .. } = task;
-    check_rows(train, objective, "training")?;
-    let bits = train.bits.columns();
+    let bits = task.columns();
+    check_rows(train, bits, objective, "training")?;
     if let Some(column) = spans.iter().flat_map(Span::columns).find(|&&column| column as usize >= bits) {
         return Err(Error::data(format!("a span reads column {column} of {bits}")));
     }
     if let Some(validation) = validation {
-        check_rows(validation, objective, "validation")?;
+        check_rows(validation, validation.bits.columns(), objective, "validation")?;
         if validation.bits.columns() != bits {
             return Err(Error::data(format!(
                 "validation rows of {} bits, training rows of {bits}",
@@ -304,20 +316,14 @@ fn check(task: &GroveTask<'_>, objective: &dyn Objective) -> Result<()> {
     Ok(())
 }
 
-/// Checks that rows can be learned from.
-fn check_rows(examples: &Examples<'_>, objective: &dyn Objective, name: &str) -> Result<()> {
+/// Checks that rows of so many columns can be learned from.
+fn check_rows(examples: &Examples<'_>, columns: usize, objective: &dyn Objective, name: &str) -> Result<()> {
     let rows = examples.bits.rows();
-    if rows == 0 || examples.bits.columns() == 0 {
-        return Err(Error::data(format!(
-            "nothing to learn from: {rows} {name} rows of {} bits",
-            examples.bits.columns()
-        )));
+    if rows == 0 || columns == 0 {
+        return Err(Error::data(format!("nothing to learn from: {rows} {name} rows of {columns} bits")));
     }
-    if u32::try_from(rows).is_err() || u32::try_from(examples.bits.columns()).is_err() {
-        return Err(Error::too_large(format!(
-            "{rows} {name} rows of {} bits: the limit is 2^32",
-            examples.bits.columns()
-        )));
+    if u32::try_from(rows).is_err() || u32::try_from(columns).is_err() {
+        return Err(Error::too_large(format!("{rows} {name} rows of {columns} bits: the limit is 2^32")));
     }
     check_targets(rows, examples.targets, examples.weights, objective, name)
 }

@@ -23,7 +23,6 @@ use crate::random::{Purpose, Stream};
 /// What patterns are learned for.
 #[derive(Clone, Copy)]
 pub(crate) struct Lesson<'a> {
-    pub(crate) bits: BitView<'a>,
     pub(crate) targets: &'a [u32],
     /// The objective of the grove, for votes of any worth.
     pub(crate) make: MakeObjective<'a>,
@@ -113,7 +112,8 @@ impl Found {
 impl Climb<'_> {
     /// Learns so many patterns; and says how many of each kind they are, a few added.
     pub(super) fn patterns(&self, lesson: &Lesson<'_>, count: usize) -> Result<(Vec<Pattern>, Vec<u32>)> {
-        let wide = Wide { bits: lesson.bits, spans: &[] };
+        // What rows say is asked of the planes, not of columns.
+        let wide = Wide::new(BitView::of_no_columns(lesson.targets.len()), &[]);
         let engine = CpuEngine::new(wide, lesson.targets, Vec::new(), self.kernels);
         let rate = self.plan.learning_rate;
         let objective = (lesson.make)(1.0);

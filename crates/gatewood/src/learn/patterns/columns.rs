@@ -15,8 +15,9 @@ use super::sketch::Limits;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
 use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
-use crate::encode::{Encoder, ImageShape, TableView, Test};
+use crate::encode::{Encoder, ImageShape, Table, TableView, Test};
 use crate::learn::device::{Device, DevicePatterns};
+use crate::learn::engine::{MADE_LINES, MADE_ROWS, MakeColumns};
 use crate::learn::gate::LogTable;
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
@@ -32,22 +33,35 @@ const MOST_PACKED: usize = 1 << 28;
 /// Columns of patterns below which trees read pixels, too.
 const FEWEST_COLUMNS: usize = 256;
 
-/// Rows whose columns are made by a thread at a time.
-const CHUNK_ROWS: usize = 2048;
-const CHUNK_BLOCKS: usize = CHUNK_ROWS / WORD_BITS / BLOCK_WORDS;
+/// Images that are made when they are asked for: some, and copies of them.
+pub(crate) trait MakeImages: std::fmt::Debug + Sync {
+    /// Number of images.
+    fn rows(&self) -> usize;
+
+    /// Those that the others are made of.
+    fn originals(&self) -> TableView<'_>;
+
+    /// Some of the images.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    fn select(&self, rows: &[usize]) -> Result<Table>;
+}
 
 /// Rows of images.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ImageRows<'a> {
     Raw(TableView<'a>),
     Bits(BitView<'a>),
+    Made(&'a dyn MakeImages),
 }
 
 impl ImageRows<'_> {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Raw(table) => table.rows(),
             Self::Bits(bits) => bits.rows(),
+            Self::Made(images) => images.rows(),
         }
     }
 
@@ -55,6 +69,7 @@ impl ImageRows<'_> {
     pub(super) fn encode(&self, encoder: &Encoder, rows: &[usize]) -> Result<BitMatrix> {
         match self {
             Self::Raw(table) => encoder.transform_on(&table.select_rows(rows)?, 1),
+            Self::Made(images) => encoder.transform_on(&images.select(rows)?, 1),
             Self::Bits(bits) => {
                 let mut some = BitMatrix::zeros(rows.len(), encoder.bits())?;
                 for (column, meaning) in encoder.meanings().iter().enumerate() {
@@ -104,18 +119,18 @@ impl Matcher {
         let first = rows.start / WORD_BITS;
         match self {
             Self::Here(run) => {
-                let mut made = vec![Line::default(); lines.len() / CHUNK_BLOCKS];
+                let mut made = vec![Line::default(); lines.len() / MADE_LINES];
                 for block in 0..rows.len().div_ceil(BLOCK_WORDS * WORD_BITS) {
                     let at = first + block * BLOCK_WORDS;
                     run.run_columns(|input| &bits.column(input as usize)[at..], Kernels::best(), &mut made);
-                    for (lines, made) in lines.chunks_exact_mut(CHUNK_BLOCKS).zip(&made) {
+                    for (lines, made) in lines.chunks_exact_mut(MADE_LINES).zip(&made) {
                         lines[block] = *made;
                     }
                 }
             }
             Self::There(device) => {
                 let made = device.run(bits, rows)?;
-                for (column, lines) in lines.chunks_exact_mut(CHUNK_BLOCKS).enumerate() {
+                for (column, lines) in lines.chunks_exact_mut(MADE_LINES).enumerate() {
                     let words = made.column(column).chunks(BLOCK_WORDS);
                     lines
                         .iter_mut()
@@ -172,6 +187,7 @@ impl PatternColumns {
         let planes = match rows {
             ImageRows::Raw(table) => PlaneEncoder::new(encoder, table, image, &settings)?,
             ImageRows::Bits(bits) => PlaneEncoder::of_bits(bits.columns(), image, &settings)?,
+            ImageRows::Made(images) => PlaneEncoder::new(encoder, images.originals(), image, &settings)?,
         };
         let mut sample: Vec<usize> = (0..rows.len()).collect();
         if sample.len() > SAMPLE_ROWS {
@@ -251,6 +267,25 @@ impl PatternColumns {
         self.old.columns() + self.patterns.columns()
     }
 
+    /// Bytes that the columns of all patterns take for so many rows.
+    pub(crate) fn bytes(&self, rows: usize) -> usize {
+        self.columns().saturating_mul(rows.div_ceil(8))
+    }
+
+    /// The columns of all patterns, to be made for any rows, which a device looks for where there is one.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub(crate) fn maker<'a>(
+        &'a self,
+        bits: BitView<'a>,
+        rows: ImageRows<'a>,
+        device: Option<&dyn Device>,
+    ) -> Result<Maker<'a>> {
+        let (old, new) = (Matcher::new(&self.old, device)?, Matcher::new(&self.patterns, device)?);
+        Ok(Maker { columns: self, old, new, bits, rows })
+    }
+
     /// The bits of rows, where trees read them, and the columns of all patterns after them, which a device looks for where
     /// there is one.
     ///
@@ -264,23 +299,22 @@ impl PatternColumns {
         threads: usize,
     ) -> Result<BitMatrix> {
         let inputs = if self.pixels { bits.columns() } else { 0 };
-        let mut all = BitMatrix::zeros(bits.rows(), inputs + self.columns())?;
-        let words = bits.rows().div_ceil(WORD_BITS);
+        let mut all = BitMatrix::zeros(rows.len(), inputs + self.columns())?;
+        let words = rows.len().div_ceil(WORD_BITS);
         for column in 0..inputs {
             all.column_mut(column)[..words].copy_from_slice(&bits.column(column)[..words]);
         }
-        let (old, new) = (Matcher::new(&self.old, device)?, Matcher::new(&self.patterns, device)?);
-        let starts: Vec<usize> = (0..bits.rows()).step_by(CHUNK_ROWS).collect();
+        let maker = self.maker(bits, rows, device)?;
+        let starts: Vec<usize> = (0..rows.len()).step_by(MADE_ROWS).collect();
         in_pool(threads, || {
             // As many pieces at a time as there are threads, so that few are in memory.
             for starts in starts.chunks(current_num_threads().max(1)) {
                 let make = |&start: &usize| -> Result<(usize, Vec<Line>)> {
-                    let chunk = start..bits.rows().min(start + CHUNK_ROWS);
-                    Ok((start, self.lines(&old, &new, bits, rows, chunk)?))
+                    Ok((start, maker.make(start..rows.len().min(start + MADE_ROWS))?))
                 };
                 for made in starts.par_iter().map(make).collect::<Vec<_>>() {
                     let (start, lines) = made?;
-                    for (column, lines) in lines.chunks_exact(CHUNK_BLOCKS).enumerate() {
+                    for (column, lines) in lines.chunks_exact(MADE_LINES).enumerate() {
                         let to = &mut all.column_mut(inputs + column)[start / WORD_BITS..];
                         to.chunks_mut(BLOCK_WORDS)
                             .zip(lines)
@@ -292,24 +326,6 @@ impl PatternColumns {
         })?;
         all.clear_tail();
         Ok(all)
-    }
-
-    /// All columns for some rows: blocks of a column side by side.
-    fn lines(
-        &self,
-        old: &Matcher,
-        new: &Matcher,
-        bits: BitView<'_>,
-        rows: ImageRows<'_>,
-        chunk: Range<usize>,
-    ) -> Result<Vec<Line>> {
-        let mut lines = vec![Line::default(); self.columns() * CHUNK_BLOCKS];
-        let chosen: Vec<usize> = chunk.clone().collect();
-        let plane_bits = rows.encode(&self.planes.encoder, &chosen)?;
-        let (of_new, of_old) = lines.split_at_mut(self.patterns.columns() * CHUNK_BLOCKS);
-        new.run(plane_bits.view(), 0..chunk.len(), of_new)?;
-        old.run(bits, chunk, of_old)?;
-        Ok(lines)
     }
 
     /// The grove to go on from as trees over the bits and the columns of all patterns.
@@ -425,6 +441,43 @@ impl PatternColumns {
         };
         let patterns = patterns.into_iter().map(renumber).collect::<Result<_>>()?;
         Ok((encoder, PatternLayer::new(made, patterns)?))
+    }
+}
+
+/// One who makes the columns of all patterns.
+pub(crate) struct Maker<'a> {
+    columns: &'a PatternColumns,
+    old: Matcher,
+    new: Matcher,
+    bits: BitView<'a>,
+    rows: ImageRows<'a>,
+}
+
+impl std::fmt::Debug for Maker<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Maker").field("columns", &self.columns.columns()).finish_non_exhaustive()
+    }
+}
+
+impl MakeColumns for Maker<'_> {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn columns(&self) -> usize {
+        self.columns.columns()
+    }
+
+    fn make(&self, chunk: Range<usize>) -> Result<Vec<Line>> {
+        let mut lines = vec![Line::default(); self.columns.columns() * MADE_LINES];
+        let chosen: Vec<usize> = chunk.clone().collect();
+        let plane_bits = self.rows.encode(&self.columns.planes.encoder, &chosen)?;
+        let (of_new, of_old) = lines.split_at_mut(self.columns.patterns.columns() * MADE_LINES);
+        self.new.run(plane_bits.view(), 0..chunk.len(), of_new)?;
+        if !of_old.is_empty() {
+            self.old.run(self.bits, chunk, of_old)?;
+        }
+        Ok(lines)
     }
 }
 

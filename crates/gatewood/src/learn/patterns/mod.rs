@@ -15,7 +15,7 @@ mod settings;
 mod sketch;
 
 pub(crate) use climb::Lesson;
-pub(crate) use columns::{ImageRows, PatternColumns};
+pub(crate) use columns::{ImageRows, MakeImages, PatternColumns};
 pub use lines::image_spans;
 pub(crate) use settings::ImageProfile;
 pub use settings::{PatternKind, PatternPlan, PatternSettings};

@@ -89,7 +89,7 @@ mod tests {
             let bits = BitMatrix::from_bools(columns, &bits).unwrap();
             let kernels = Kernels::best();
             let order = ColumnOrder::new(columns, seed);
-            let wide = Wide { bits: bits.view(), spans: &[] };
+            let wide = Wide::new(bits.view(), &[]);
             let zeros = vec![0; rows];
             let engine = CpuEngine::new(wide, &zeros, Vec::new(), kernels).packed(&order, 1).unwrap();
             let picks = [0, 1].map(|class| (0..rows as u32).filter(|row| row % 2 == class).collect::<Vec<u32>>());

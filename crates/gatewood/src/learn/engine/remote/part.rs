@@ -78,7 +78,7 @@ impl PartRows {
         if targets.len() != bits.rows() || !weights.is_empty() && weights.len() != bits.rows() {
             return Err(Error::data(format!("{} targets for a part of {} rows", targets.len(), bits.rows())));
         }
-        let wide = Wide { bits: bits.view(), spans: &spans };
+        let wide = Wide::new(bits.view(), &spans);
         let packed = match order {
             Some((order, words)) => Some(PackedRows::new(wide, order, words, kernels)?),
             None => None,
@@ -132,7 +132,7 @@ impl PartRows {
 
     /// The rows as the engine of a process has them; `weights` are looked at only when a fit begins.
     fn engine(&self, weights: Vec<u32>) -> CpuEngine<'_> {
-        let wide = Wide { bits: self.bits.view(), spans: &self.spans };
+        let wide = Wide::new(self.bits.view(), &self.spans);
         CpuEngine::new(wide, &self.targets, weights, self.kernels)
     }
 
