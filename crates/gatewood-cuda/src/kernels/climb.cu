@@ -379,18 +379,9 @@ __device__ u64 evaluate_few(const Climb &c, const Room &r, u32 *column, const u3
         }
 #pragma unroll
         for (u32 k = 0; k < ahead; k++) {
-            u32 word = begin + k * blockDim.x, says[1 << ARITY];
-#pragma unroll
-            for (int i = 0; i < 1 << ARITY; i++) says[i] = table >> i & 1 ? 0xffffffffu : 0;
-#pragma unroll
-            for (int j = 0; j < ARITY; j++) {
-#pragma unroll
-                for (int i = 0; i < 1 << (ARITY - 1 - j); i++) {
-                    says[i] = (says[2 * i + 1] & read[k][j]) | (says[2 * i] & ~read[k][j]);
-                }
-            }
+            u32 word = begin + k * blockDim.x;
             if (word >= c.stride) continue;
-            u32 now = says[0] & rows_in_word(c, word);
+            u32 now = Lookup<ARITY>::word(table, read[k]) & rows_in_word(c, word);
             column[word] = now;
             is_other |= now != was[k];
             ones += __popc(now);

@@ -350,8 +350,11 @@ fn learn_with(
     let model = Model::new(encoder, circuit, labels.classes().to_vec())?;
     let judged = match &held {
         Some((bits, rows)) => (bits.view(), rows.labels.codes()),
-        // Of images whose copies are made when they are asked for, the originals.
-        None => (bits.view(), &labels.codes()[..bits.view().rows()]),
+        // Of images whose copies are made when they are asked for, the originals; values have no codes.
+        None => {
+            let codes = labels.codes();
+            (bits.view(), &codes[..codes.len().min(bits.view().rows())])
+        }
     };
     let seed = settings.learn.seed();
     let importance = match training.start {
