@@ -24,6 +24,7 @@ mod driver;
 mod gates;
 #[cfg(test)]
 mod host;
+mod planes;
 mod rows;
 mod run;
 mod sheet;
@@ -66,6 +67,10 @@ impl Device for CudaDevice {
 
     fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>> {
         Ok(Box::new(run::CudaPatterns::load(self.0.clone(), patterns)?))
+    }
+
+    fn planes(&self, planes: &PlanesToLoad<'_>) -> Result<Box<dyn DevicePlanes>> {
+        Ok(Box::new(planes::CudaPlanes::load(self.0.clone(), planes)?))
     }
 
     fn sheet(&self, view: &TrainingView, room: usize) -> Result<Box<dyn DeviceSheet>> {

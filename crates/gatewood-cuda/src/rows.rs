@@ -77,7 +77,7 @@ pub(crate) fn held<T: 'static>(handle: &Handle) -> Result<&T> {
 }
 
 /// Words of a side: whole blocks of eight.
-fn padded_words(rows: usize) -> usize {
+pub(crate) fn padded_words(rows: usize) -> usize {
     rows.div_ceil(64).next_multiple_of(8)
 }
 

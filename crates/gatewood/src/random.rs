@@ -56,6 +56,18 @@ impl Stream {
         Self(rng)
     }
 
+    /// How far it is, to go on from there again.
+    pub(crate) fn place(&self) -> u128 {
+        self.0.get_word_pos()
+    }
+
+    /// Goes on from where it was before.
+    pub(crate) fn go_on_from(&mut self, place: u128) {
+        if place != self.place() {
+            self.0.set_word_pos(place);
+        }
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -81,6 +93,26 @@ impl Stream {
             // Positions past 2^32 are drawn from 64 bits.
             let pick = ((u128::from(self.bits()) * (last as u128 + 1)) >> 64) as usize;
             items.swap(last, pick);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_goes_on_from_where_it_was() {
+        let mut stream = Stream::new(3, Purpose::Patterns, 5);
+        for skipped in 0..80 {
+            stream.below(7);
+            let place = stream.place();
+            let mut draw = || (stream.below(1000), stream.bits(), stream.below(9), stream.unit());
+            let drawn: Vec<_> = (0..skipped).map(|_| draw()).collect();
+            stream.go_on_from(place);
+            let mut draw = || (stream.below(1000), stream.bits(), stream.below(9), stream.unit());
+            assert_eq!((0..skipped).map(|_| draw()).collect::<Vec<_>>(), drawn, "{skipped}");
+            stream.go_on_from(place);
         }
     }
 }

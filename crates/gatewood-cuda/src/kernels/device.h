@@ -50,6 +50,16 @@ __device__ inline u64 block_sum(u64 value, u64 *room) {
     return sum;
 }
 
+// The sum over all threads of a warp, which all of them get.
+__device__ inline u32 warp_sum(u32 value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, value);
+#else
+    for (u32 step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+#endif
+}
+
 // The sum over the threads before this one; `room` has one word for each thread.
 __device__ inline u64 sum_before(u64 value, u64 *room) {
     __syncthreads();

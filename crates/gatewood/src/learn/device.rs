@@ -3,6 +3,7 @@
 //! - [`Device`]: a place that rows can be loaded to. [`DeviceRows`]: rows there, and the phases of a round on them.
 //! - [`DeviceObjective`]: what a device needs to know of an objective.
 //! - [`DeviceGrove`]: a grove made ready to run there; [`DevicePatterns`]: patterns made ready to be looked for.
+//! - [`DevicePlanes`]: planes of images there, for patterns to be learned from.
 //! - [`DeviceSheet`]: columns there, for the gates of the paper's tree.
 //!
 //! Everything that crosses is integers, or tables that the library made, so a device that follows the definitions learns
@@ -18,7 +19,7 @@ use super::objective::Hessian;
 use super::tree::{Criterion, TrainingView, TreeSettings};
 use crate::Result;
 use crate::bits::{BitMatrix, BitView};
-use crate::circuit::{Grove, PatternLayer, Span, VoteTree};
+use crate::circuit::{Grove, Pattern, PatternLayer, Span, VoteTree};
 
 /// What a device keeps: margins, addresses, a sample.
 pub type Handle = Box<dyn Any + Send + Sync>;
@@ -46,6 +47,12 @@ pub trait Device: Debug + Send + Sync {
     /// # Errors
     /// As [`Device::load`].
     fn patterns(&self, patterns: &PatternLayer) -> Result<Box<dyn DevicePatterns>>;
+
+    /// Loads planes of images, for patterns to be learned from.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    fn planes(&self, planes: &PlanesToLoad<'_>) -> Result<Box<dyn DevicePlanes>>;
 
     /// Loads the columns of rows that are in the order of their class, with room for so many others or for as many as fit.
     ///
@@ -142,6 +149,52 @@ pub trait DevicePatterns: Debug + Send + Sync {
     /// # Errors
     /// When memory runs out or the device fails.
     fn run(&self, bits: BitView<'_>, rows: Range<usize>) -> Result<BitMatrix>;
+}
+
+/// Planes of images to be loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanesToLoad<'a> {
+    /// Places of a line, and lines.
+    pub size: (usize, usize),
+    /// The bits of all places of a row, plane by plane and line by line, in so many words; row by row.
+    pub words: &'a [u64],
+    /// Words of a row.
+    pub width: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Logarithms.
+    pub logs: &'a LogTable,
+    /// Rows that patterns are judged on, about.
+    pub sample_rows: usize,
+}
+
+/// Planes of images on a device, and the patterns that are looked for there.
+pub trait DevicePlanes: Send + Sync {
+    /// A sample: the planes of picked rows, of the lower and of the upper side.
+    ///
+    /// # Errors
+    /// When memory runs out or the device fails; so do all others.
+    fn gather(&self, picks: &[Vec<u32>; 2]) -> Result<Handle>;
+
+    /// How well each pattern separates the sides of a sample: for the threshold that does so best, the first of those that
+    /// are as good, its score and its place. The score is the sum of [`LogTable::purity`] over both parts of each cell.
+    ///
+    /// # Errors
+    /// As [`DevicePlanes::gather`].
+    fn judge(&self, sample: &Handle, patterns: &[Pattern]) -> Result<Vec<(i64, usize)>>;
+
+    /// Parts every cell of a sample in two by the first threshold of a pattern. Before, all rows are one cell.
+    ///
+    /// # Errors
+    /// As [`DevicePlanes::gather`].
+    fn part(&self, sample: &mut Handle, pattern: &Pattern) -> Result<()>;
+
+    /// The addresses of all rows in each tree, as [`DeviceRows`] take them: bit `i` is the first threshold of the pattern `i` of
+    /// the four that a tree has at the most.
+    ///
+    /// # Errors
+    /// As [`DevicePlanes::gather`].
+    fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<Handle>>;
 }
 
 /// Columns to be loaded.

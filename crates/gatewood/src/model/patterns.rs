@@ -88,6 +88,7 @@ pub(super) fn fit_with_patterns(
         make: learning.make,
         held_out: held_out.as_deref(),
         until: part.and_then(|part| begun.checked_add(Duration::from_secs_f64(part))),
+        device: task.device,
         observer,
     };
     let patterns = PatternColumns::draw(encoder, images, image, &plan, task.start, &lesson, threads)?;

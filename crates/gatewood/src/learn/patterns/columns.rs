@@ -7,6 +7,8 @@ use crate::platform::parallel::*;
 
 use super::climb::{Climb, Lesson};
 use super::draw::Draw;
+use super::judge::PlanesHere;
+use super::judge_device::PlanesThere;
 use super::mirrored::{renumbered, with_mirrored};
 use super::packed::{BLOCK_ROWS, PackedPlanes};
 use super::planes::{PlaneEncoder, PlaneSettings};
@@ -14,10 +16,10 @@ use super::settings::PatternPlan;
 use super::sketch::Limits;
 use crate::bits::kernels::{Kernels, Line};
 use crate::bits::{BLOCK_WORDS, BitMatrix, BitView, WORD_BITS};
-use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree};
+use crate::circuit::{Grove, Literal, Pattern, PatternLayer, PatternRun, Planes, VoteTree, Wide};
 use crate::encode::{Encoder, ImageShape, Table, TableView, Test};
 use crate::learn::device::{Device, DevicePatterns};
-use crate::learn::engine::{MADE_LINES, MADE_ROWS, MakeColumns};
+use crate::learn::engine::{CpuEngine, DeviceEngine, MADE_LINES, MADE_ROWS, MakeColumns};
 use crate::learn::gate::LogTable;
 use crate::pool::in_pool;
 use crate::random::{Purpose, Stream};
@@ -509,11 +511,23 @@ fn learn_patterns(
         levels: planes.levels,
         planes: planes.planes.count(),
     };
-    let everything = packed.whole(MOST_PACKED);
     let logs = LogTable::new(plan.sample_rows);
-    let climb =
-        Climb { draw, plan, planes: &planes.planes, packed: &packed, limits, logs, everything, kernels };
-    let (mut patterns, weights) = climb.patterns(&lesson, wanted)?;
+    let climb = Climb { draw, plan, limits };
+    // What rows say is asked of the planes, not of columns.
+    let none = Wide::new(BitView::of_no_columns(targets.len()), &[]);
+    let (mut patterns, weights) = match lesson.device {
+        Some(device) => {
+            let margins = (lesson.make)(1.0).margins();
+            let engine = DeviceEngine::new(device, none, &targets, Vec::new(), margins, kernels)?;
+            let judge = PlanesThere::load(device, &planes.planes, &packed, &logs, plan.sample_rows)?;
+            climb.patterns(&judge, &engine, &lesson, wanted)?
+        }
+        None => {
+            let engine = CpuEngine::new(none, &targets, Vec::new(), kernels);
+            let judge = PlanesHere::new(&planes.planes, &packed, &logs, MOST_PACKED);
+            climb.patterns(&judge, &engine, &lesson, wanted)?
+        }
+    };
     let mut seen = HashSet::new();
     patterns.retain(|pattern| seen.insert(pattern.clone()));
     Ok((patterns, weights))

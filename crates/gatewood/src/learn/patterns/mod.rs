@@ -7,6 +7,8 @@
 mod climb;
 mod columns;
 mod draw;
+mod judge;
+mod judge_device;
 mod lines;
 mod mirrored;
 mod packed;

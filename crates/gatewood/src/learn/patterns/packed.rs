@@ -74,6 +74,16 @@ impl PackedPlanes {
         Ok(Self { words, width, rows: rows.len(), kernels })
     }
 
+    /// All words, row by row.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Words of a row.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.rows

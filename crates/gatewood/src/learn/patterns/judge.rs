@@ -1,0 +1,194 @@
+//! Patterns judged by this process.
+
+use super::climb::{ARITY, Judge};
+use super::packed::{BLOCK_ROWS, PackedPlanes};
+use crate::Result;
+use crate::bits::kernels::{Kernels, Line, Stencil};
+use crate::bits::{BLOCK_WORDS, WORD_BITS};
+use crate::circuit::{Pattern, PatternRun, Planes};
+use crate::learn::engine::{CpuEngine, Picks};
+use crate::learn::gate::LogTable;
+use crate::platform::parallel::*;
+
+/// Planes in the memory of this process.
+pub(super) struct PlanesHere<'a> {
+    planes: &'a Planes,
+    packed: &'a PackedPlanes,
+    logs: &'a LogTable,
+    /// All rows block by block, where they are few.
+    everything: Vec<Vec<Line>>,
+    kernels: Kernels,
+}
+
+impl<'a> PlanesHere<'a> {
+    /// Rows are laid out block by block once where that takes no more than so many bytes.
+    pub(super) fn new(
+        planes: &'a Planes,
+        packed: &'a PackedPlanes,
+        logs: &'a LogTable,
+        most_bytes: usize,
+    ) -> Self {
+        Self { planes, packed, logs, everything: packed.whole(most_bytes), kernels: Kernels::best() }
+    }
+
+    /// Which rows of a sample match, a column for each threshold.
+    fn columns(&self, rows: &Rows, pattern: &Pattern) -> Vec<Cell> {
+        let stencil = PatternRun::stencil(self.planes, pattern);
+        let thresholds = pattern.thresholds().len();
+        let mut lines = vec![Line::default(); thresholds];
+        let mut columns: Vec<Cell> = vec![Vec::with_capacity(rows.blocks.len()); thresholds];
+        for (block, there) in rows.blocks.iter().zip(&rows.there) {
+            self.kernels.matches(&stencil, block, self.planes.width(), &mut lines);
+            for (column, line) in columns.iter_mut().zip(&lines) {
+                column.push(std::array::from_fn(|i| line[i] & there[i]));
+            }
+        }
+        columns
+    }
+}
+
+/// The rows of a sample that share an address of a tree.
+type Cell = Vec<Line>;
+
+/// Rows block by block, the lower side first.
+struct Rows {
+    blocks: Vec<Vec<Line>>,
+    /// Which of them there are.
+    there: Vec<Line>,
+    /// Blocks of the lower side.
+    split: usize,
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        SPARE.set(std::mem::take(&mut self.blocks));
+    }
+}
+
+thread_local! {
+    /// The blocks of the last rows, for the next: fresh ones are zeroed page by page as they are first written, and that
+    /// took a third of the time. Threads live as long as the work they were started for.
+    static SPARE: std::cell::Cell<Vec<Vec<Line>>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
+/// Rows of a sample, parted into cells, each with its rows of both sides.
+pub(super) struct SampleHere {
+    rows: Rows,
+    cells: Vec<(Cell, [u32; 2])>,
+}
+
+impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
+    type Sample = SampleHere;
+
+    fn at_once(&self) -> usize {
+        1
+    }
+
+    fn gather(&self, picks: &Picks) -> Result<SampleHere> {
+        let mut rows = Rows { blocks: Vec::new(), there: Vec::new(), split: 0 };
+        let mut spare = SPARE.take();
+        for (side, picks) in picks.iter().enumerate() {
+            for picks in picks.chunks(BLOCK_ROWS) {
+                let mut block = spare.pop().unwrap_or_default();
+                self.packed.fill_block(picks.iter().map(|&row| row as usize), &mut block);
+                rows.blocks.push(block);
+                rows.there.push(std::array::from_fn(|word| {
+                    let here = picks.len().saturating_sub(word * WORD_BITS).min(WORD_BITS);
+                    if here == 0 { 0 } else { u64::MAX >> (WORD_BITS - here) }
+                }));
+            }
+            if side == 0 {
+                rows.split = rows.blocks.len();
+            }
+        }
+        let all = rows.there.clone();
+        let counts = count(&rows, &all, &all);
+        Ok(SampleHere { rows, cells: vec![(all, counts)] })
+    }
+
+    fn judge(&self, sample: &SampleHere, patterns: &[Pattern]) -> Result<Vec<(i64, usize)>> {
+        let score = |column: &Cell| -> i64 {
+            let parts = sample.cells.iter().map(|(cell, all)| {
+                let ones = count(&sample.rows, cell, column);
+                self.logs.purity(ones[0], ones[1]) + self.logs.purity(all[0] - ones[0], all[1] - ones[1])
+            });
+            parts.sum()
+        };
+        let best = |pattern: &Pattern| {
+            let columns = self.columns(&sample.rows, pattern);
+            let scores = columns.iter().enumerate().map(|(at, column)| (score(column), at));
+            scores.max_by_key(|&(score, at)| (score, std::cmp::Reverse(at))).unwrap_or_default()
+        };
+        Ok(patterns.iter().map(best).collect())
+    }
+
+    fn part(&self, sample: &mut SampleHere, pattern: &Pattern) -> Result<()> {
+        let SampleHere { rows, cells } = sample;
+        let Some(column) = self.columns(rows, pattern).pop() else { return Ok(()) };
+        let parts = cells.iter().flat_map(|(cell, _)| {
+            let with = |keep: fn(u64, u64) -> u64| {
+                let both = cell.iter().zip(&column);
+                let kept: Cell = both.map(|(a, b)| std::array::from_fn(|i| keep(a[i], b[i]))).collect();
+                let counts = count(rows, &kept, &kept);
+                (kept, counts)
+            };
+            [with(|cell, column| cell & !column), with(|cell, column| cell & column)]
+        });
+        *cells = parts.collect();
+        Ok(())
+    }
+
+    fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<Vec<u16>>> {
+        let rows = self.packed.rows();
+        let stencil = |pattern: &&Pattern| PatternRun::stencil(self.planes, pattern);
+        let stencils: Vec<Vec<Stencil>> =
+            trees.iter().map(|patterns| patterns.iter().map(stencil).collect()).collect();
+        let firsts: Vec<usize> = (0..rows).step_by(BLOCK_ROWS).collect();
+        let block = |&first: &usize| -> Vec<Vec<u16>> {
+            let made;
+            let lines = match self.everything.get(first / BLOCK_ROWS) {
+                Some(lines) => lines,
+                None => {
+                    made = self.packed.block(first..rows);
+                    &made
+                }
+            };
+            let here = BLOCK_ROWS.min(rows - first);
+            let of_tree = |stencils: &Vec<Stencil>| {
+                // Patterns that a tree has fewer of match nowhere.
+                let mut found = [[Line::default()]; ARITY];
+                for (stencil, line) in stencils.iter().zip(&mut found) {
+                    self.kernels.matches(stencil, lines, self.planes.width(), line);
+                }
+                let mut addresses = vec![0u16; here];
+                for (word, addresses) in addresses.chunks_mut(WORD_BITS).enumerate() {
+                    let words = found.map(|line| line[0][word]);
+                    for (row, address) in addresses.iter_mut().enumerate() {
+                        let bits = words.map(|word| (word >> row & 1) as u16);
+                        *address = bits[0] | bits[1] << 1 | bits[2] << 2 | bits[3] << 3;
+                    }
+                }
+                addresses
+            };
+            stencils.iter().map(of_tree).collect()
+        };
+        let blocks: Vec<Vec<Vec<u16>>> = firsts.par_iter().map(block).collect();
+        Ok((0..trees.len())
+            .map(|tree| blocks.iter().flat_map(|block| block[tree].iter().copied()).collect())
+            .collect())
+    }
+}
+
+/// Rows of each side that are in both.
+fn count(rows: &Rows, cell: &Cell, column: &Cell) -> [u32; 2] {
+    let ones = |range: std::ops::Range<usize>| {
+        let mut ones = 0;
+        for (a, b) in cell[range.clone()].iter().zip(&column[range]) {
+            for i in 0..BLOCK_WORDS {
+                ones += (a[i] & b[i]).count_ones();
+            }
+        }
+        ones
+    };
+    [ones(0..rows.split), ones(rows.split..cell.len())]
+}
