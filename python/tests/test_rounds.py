@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from sklearn.model_selection import cross_validate
 
-from gatewood import BooleanTreeClassifier, GatewoodClassifier
+from gatewood import BooleanTreeClassifier, GatewoodClassifier, GatewoodRegressor
 
 
 def rows(count: int, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
@@ -134,6 +134,36 @@ def test_images_of_other_types() -> None:
     for X, advice in ((flat / 255, r"\(255 \* X\)"), (flat - 300.0, "X.min"), ((flat > 100).astype(int), "255")):
         with pytest.raises(ValueError, match=advice):
             GatewoodClassifier(encode=encode).fit(X, bright)
+
+
+def test_images_say_their_shape() -> None:
+    random = np.random.default_rng(5)
+    y = random.integers(0, 2, 240)
+    images = random.integers(0, 90, (240, 8, 7, 3)).astype(np.uint8)
+    # A bar that lies in red or in blue.
+    for image, colour, line in zip(images, 2 * y, random.integers(0, 8, 240)):
+        image[line, 1:6, colour] += 120
+    planes = np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+    flat = planes.reshape(240, -1)
+    settings: dict[str, Any] = {"n_estimators": 8, "random_state": 1, "patterns": 60}
+    encode = {"image": {"width": 7, "height": 8, "channels": 3}}
+    expected = GatewoodClassifier(encode=encode, **settings).fit(flat, y)
+    assert expected.score(flat, y) > 0.9
+    for X in (images, planes, images.astype(float), flat.reshape(240, 3, 8, 7)):
+        model = GatewoodClassifier(**settings).fit(X, y)
+        assert model.model_ == expected.model_ and model.image_shape_ == (8, 7, 3)
+        assert np.array_equal(model.predict(X[:9]), expected.predict(flat[:9]))
+        assert np.array_equal(model.predict(flat[:9]), expected.predict(flat[:9]))
+    grey = GatewoodClassifier(**settings).fit(images[..., 0], y)
+    assert grey.image_shape_ == (8, 7, 1) and grey.settings_["encode"]["image"]["width"] == 7
+    assert "image_shape_" not in vars(grey.fit(flat, y)), "rows of two dimensions have no shape"
+    assert GatewoodRegressor(n_estimators=4).fit(images, y.astype(float)).image_shape_ == (8, 7, 3)
+    with pytest.raises(ValueError, match="are no images"):
+        GatewoodClassifier().fit(np.zeros((9, 8, 8, 8), np.uint8), y[:9])
+    with pytest.raises(ValueError, match="encode says that images are"):
+        GatewoodClassifier(encode=encode).fit(images[..., 0], y)
+    with pytest.raises(ValueError, match="255"):
+        GatewoodClassifier().fit(images / 255, y)
 
 
 def test_verify_says_so(tmp_path: Path) -> None:

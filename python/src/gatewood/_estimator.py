@@ -52,6 +52,7 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
     verbose: int
     n_features_in_: int
     columns_left_out_: dict[str, str]
+    image_shape_: tuple[int, int, int]
     model_: _core.Model
 
     def __init__(self, encode: dict[str, Any] | None, random_state: Any, n_jobs: int | None, verbose: int) -> None:
@@ -77,6 +78,8 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
                     )
             return _inputs.read_frame(X)
         X = _inputs.unmasked(X)
+        if fitting:
+            self._look_at_images(X)
         if self._has_pixels():
             X = _inputs.images(X)
         X = validate_data(
@@ -92,8 +95,23 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
             return _inputs.read_sparse(X)
         return _inputs.read_array(X, self._has_pixels())
 
+    def _look_at_images(self, X: Any) -> None:
+        """Remembers how large images of three or four dimensions are."""
+        self.__dict__.pop("image_shape_", None)
+        shape = _inputs.image_shape(X)
+        if shape is None:
+            return
+        height, width, channels = shape
+        said = (self.encode or {}).get("image")
+        found = {"width": width, "height": height, "channels": channels}
+        if said is not None and {"channels": 1, **said} != found:
+            raise ValueError(f"encode says that images are {said}, but X has the shape {X.shape}")
+        self.image_shape_ = shape
+
     def _has_pixels(self) -> bool:
         """Whether arrays of ``uint8`` are images."""
+        if hasattr(self, "image_shape_"):
+            return True
         return self.encode is not None and not {"pixel_bits", "pixel_code", "image"}.isdisjoint(self.encode)
 
     def _read_native(self, X: Any, fitting: bool) -> Any:
@@ -123,6 +141,10 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} is {value}, which is no number to set it to")
         if self.encode is not None:
             chosen["encode"] = self.encode
+        if hasattr(self, "image_shape_"):
+            height, width, channels = self.image_shape_
+            image = {"width": width, "height": height, "channels": channels}
+            chosen["encode"] = {**(self.encode or {}), "image": image}
         if isinstance(self.random_state, (int, np.integer)):
             chosen["seed"] = int(self.random_state)
         elif self.random_state is not None:

@@ -100,7 +100,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         ``words``, ``pixel_bits``, ``pixel_code``, ``min_entropy``, ``merge_equal``, ``merge_within``, ``compare``, ``image`` and, by
         name, ``columns``. With ``pixel_bits``, ``pixel_code`` or ``image``, arrays of ``uint8`` are images;
         ``"image": {"width": 28, "height": 28}`` says how their pixels lie (``"channels": 3`` for colours, one plane
-        after the other), so that a grove can read lines of them.
+        after the other), so that a grove can read lines of them. An array of three or four dimensions says so itself.
     random_state : int, RandomState or None
         Where all randomness comes from. The same number gives the same model on any machine.
     n_jobs : int
@@ -121,6 +121,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         What each column is worth: on a table, how much the log loss of some rows rises when it is shuffled among them.
     learning_curve_ : dict of arrays
         Errors and losses by round.
+    image_shape_ : tuple
+        Height, width and colours, where ``X`` was an array of images: of three dimensions, or of four.
     n_rounds_, best_iteration_ : int
         Rounds that were kept.
     evals_result_ : dict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import Any
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from ._core import Table
 from ._packed import PackedBits
+
+# How many colours an array of four dimensions may have.
+COLOURS = range(1, 5)
 
 Rows = Any  # A native table, images as an array of uint8, or packed words with the number of rows.
 PART = 64 << 20  # Bytes of an array that are copied at a time for predicting.
@@ -60,13 +64,35 @@ def count(rows: Rows) -> int:
     return int(rows[1] if isinstance(rows, tuple) else rows.shape[0])
 
 
+def image_shape(X: Any) -> tuple[int, int, int] | None:
+    """Height, width and colours of images in an array of three or four dimensions, none of anything else."""
+    if type(X) is not np.ndarray or X.ndim not in (3, 4) or X.dtype.kind not in "biuf":
+        return None
+    if X.ndim == 3:
+        return X.shape[1], X.shape[2], 1
+    if X.shape[3] in COLOURS:
+        return X.shape[1:]
+    if X.shape[1] in COLOURS:
+        return X.shape[2], X.shape[3], X.shape[1]
+    raise ValueError(
+        f"X has the shape {X.shape}, which are no images: those are (rows, height, width), (rows, height, width, colours) or "
+        "(rows, colours, height, width), with 1 to 4 colours"
+    )
+
+
+def _planes(X: NDArray[Any]) -> NDArray[Any]:
+    """Images of three or four dimensions as rows of pixels, one plane of colour after the other."""
+    shape = image_shape(X)
+    if X.ndim == 4 and shape == X.shape[1:]:
+        X = X.transpose(0, 3, 1, 2)
+    return X.reshape(len(X), math.prod(X.shape[1:]))
+
+
 def images(X: Any) -> Any:
     """Images of any type and number of dimensions as rows of ``uint8``, or a sentence that says how to make them so."""
-    if type(X) is not np.ndarray or (X.dtype == np.uint8 and X.ndim == 2) or X.dtype.kind not in "iuf" or X.size == 0:
-        return X
-    if X.ndim > 2:
-        X = X.reshape(len(X), -1)
-    if X.dtype == np.uint8 or X.ndim != 2:
+    if image_shape(X):
+        X = _planes(X)
+    if type(X) is not np.ndarray or X.dtype == np.uint8 or X.dtype.kind not in "iuf" or X.ndim != 2 or X.size == 0:
         return X
     low, high = X.min(), X.max()
     if low >= 0 and high <= 255 and (X.dtype.kind in "iu" or np.array_equal(X, np.rint(X))):
@@ -78,9 +104,9 @@ def images(X: Any) -> Any:
     else:
         advice = "((X - X.min()) * 255 / (X.max() - X.min())).round().astype(numpy.uint8)"
     raise ValueError(
-        f"encode says that X holds images, whose pixels are whole numbers from 0 to 255, but X holds {X.dtype} from "
-        f"{low} to {high}: turn it into bytes first, as in {advice}, the same way for all rows; or leave pixel_bits, "
-        "pixel_code and image out of encode, to learn from the numbers as they are"
+        f"X holds images, whose pixels are whole numbers from 0 to 255, but X holds {X.dtype} from "
+        f"{low} to {high}: turn it into bytes first, as in {advice}, the same way for all rows; or give rows of two "
+        "dimensions, and leave pixel_bits, pixel_code and image out of encode, to learn from the numbers as they are"
     )
 
 
