@@ -315,6 +315,27 @@ fn too_little_memory_is_an_error_in_a_sentence() {
     }
 }
 
+/// Patterns that do not fit in memory are refused before they are learned, with what would fit.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_many_patterns_are_refused_before_they_are_learned() {
+    let train = |patterns: &str| {
+        let begun = std::time::Instant::now();
+        let output = Command::new("sh")
+            .env("GATEWOOD", env!("CARGO_BIN_EXE_gatewood"))
+            .args(["-c", &format!("ulimit -v 500000; exec $GATEWOOD train mnist35 --threads 1 {patterns}")])
+            .output()
+            .unwrap();
+        (output.status.code(), text(&output.stderr), begun.elapsed().as_secs())
+    };
+    let (code, error, seconds) = train("--patterns 2000000");
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("2000000 patterns of ") && error.contains("half as many patterns"), "{error}");
+    assert!(error.contains("ulimit -v") && seconds < 60, "{seconds} s: {error}");
+    let (code, error, _) = train("--patterns 20 --rounds 2");
+    assert_eq!(code, Some(0), "{error}");
+}
+
 /// A table of very many columns once took 13 times its size: here over 300 MB.
 #[cfg(target_os = "linux")]
 #[test]

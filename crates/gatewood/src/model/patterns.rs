@@ -91,6 +91,15 @@ pub(super) fn fit_with_patterns(
         device: task.device,
         observer,
     };
+    let refused = |error: Error| {
+        let (count, rows) = (plan.count, images.len());
+        Error::too_large(format!(
+            "{count} patterns of {rows} images: {error}; half as many patterns take half"
+        ))
+    };
+    // Learning patterns takes long: what will not fit is refused before it.
+    let least = plan.count.saturating_mul(images.len().div_ceil(8));
+    crate::memory::check(least.saturating_mul(plan.counts.max(1) as usize)).map_err(refused)?;
     let patterns = PatternColumns::draw(encoder, images, image, &plan, task.start, &lesson, threads)?;
     // The pixels of images that are made when they are asked for: wanted rarely, and then of all.
     let table = match pictures.made.filter(|_| patterns.has_pixels()) {
@@ -111,12 +120,7 @@ pub(super) fn fit_with_patterns(
     let both = bytes.saturating_mul(2);
     let is_made = can_be_made && (both > learning.most_twice || crate::memory::check(both).is_err());
     let needed = if is_made { bytes } else { both };
-    crate::memory::check(needed).map_err(|error| {
-        let (count, rows) = (plan.count, images.len());
-        Error::too_large(format!(
-            "{count} patterns of {rows} images: {error}; half as many patterns take half"
-        ))
-    })?;
+    crate::memory::check(needed).map_err(refused)?;
     let maker = is_made.then(|| patterns.maker(pixels, images, None)).transpose()?;
     let bits = if is_made { None } else { Some(beside(pixels, images)?) };
     let held = task.validation.zip(pictures.validation);
