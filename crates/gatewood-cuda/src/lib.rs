@@ -39,7 +39,6 @@ use std::sync::Arc;
 
 use gatewood::Result;
 use gatewood::circuit::{Grove, PatternLayer};
-use gatewood::learn::TrainingView;
 use gatewood::learn::device::*;
 
 use backend::Backend;
@@ -73,7 +72,7 @@ impl Device for CudaDevice {
         Ok(Box::new(planes::CudaPlanes::load(self.0.clone(), planes)?))
     }
 
-    fn sheet(&self, view: &TrainingView, room: usize) -> Result<Box<dyn DeviceSheet>> {
-        Ok(Box::new(sheet::CudaSheet::load(self.0.clone(), view, room)?))
+    fn sheet(&self, rows: &SheetToLoad<'_>, room: usize) -> Result<Box<dyn DeviceSheet>> {
+        Ok(Box::new(sheet::CudaSheet::load(self.0.clone(), rows, room)?))
     }
 }

@@ -83,8 +83,7 @@ impl CudaPlanes {
         upload_columns(&packed, width, rows, |row| &words[row * width..])?;
         // As for the processor, samples may be a little larger than asked for.
         let most = sample_rows + sample_rows / 16 + 64;
-        let logs: Vec<i64> = (0..=most).map(|x| logs.at(x as u32)).collect();
-        let logs = Buffer::of(&backend, &logs)?;
+        let logs = Buffer::of(&backend, &logs.list(most as u32))?;
         let places = lay_out(&backend, &packed, width, None, [rows, 0])?;
         backend.wait()?;
         Ok(Self { backend, rows, size, packed, width, places, logs })

@@ -310,8 +310,8 @@ impl DeviceRows for CudaRows<'_> {
                 words.address() + (8 * stride * piece.wanted.start) as u64,
             ];
             let threads = backend.threads()[0];
-            // A thread for a quarter of a word.
-            let grid = [(4 * stride).div_ceil(threads as usize).max(1) as u32, piece.wanted.len() as u32];
+            // A thread for half of a word.
+            let grid = [(2 * stride).div_ceil(threads as usize).max(1) as u32, piece.wanted.len() as u32];
             backend.launch("gather", grid, threads, 0, parameters(&at))
         })?;
         Ok(Box::new(Sample { rows, split, stride, words }))

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use gatewood::learn::TrainingView;
-use gatewood::learn::device::{DeviceSheet, DeviceTreeClimb};
+use gatewood::learn::device::{DeviceSheet, DeviceTreeClimb, SheetToLoad};
 use gatewood::{Error, Result};
 
 use crate::backend::{Backend, Buffer};
 use crate::gates::{GateList, Sheet};
-use crate::rows::{parameters, table_words};
+use crate::rows::{padded_words, parameters, table_words};
 use crate::tree_climb;
 use crate::upload::upload_columns;
+
+/// Bytes of columns that are brought in order at a time, and columns at the most.
+const ORDERED_BYTES: usize = 256 << 20;
+const MOST_LINES: usize = 65_535;
 
 /// Blocks in the first direction at a time.
 const MOST_BLOCKS: usize = 1 << 20;
@@ -27,11 +30,18 @@ pub(crate) struct CudaSheet {
 }
 
 impl CudaSheet {
-    pub(crate) fn load(backend: Arc<dyn Backend>, view: &TrainingView, room: usize) -> Result<Self> {
-        let (inputs, stride, free) = (view.columns(), view.stride(), backend.free_bytes()?);
-        // Some is left for counts and tables, and for the logarithms of so many rows.
-        let rows: usize = view.rows().iter().map(|&rows| rows as usize).sum();
-        let fit = (free - free / 8).saturating_sub(8 * rows) / (8 * stride);
+    pub(crate) fn load(backend: Arc<dyn Backend>, sheet: &SheetToLoad<'_>, room: usize) -> Result<Self> {
+        let &SheetToLoad { bits, rows: picks } = sheet;
+        let (inputs, free) = (bits.columns(), backend.free_bytes()?);
+        let rows = picks.each_ref().map(Vec::len);
+        let [split, upper] = rows.map(padded_words);
+        let (stride, words) = (split + upper, bits.rows().div_ceil(64));
+        // Some is left for counts and tables, for columns as they come and the lists of rows, and for logarithms.
+        let together =
+            (ORDERED_BYTES / (8 * words)).min(free / (16 * 8 * words)).clamp(1, inputs).min(MOST_LINES);
+        let left = free - free / 8;
+        let left = left.saturating_sub((8 * bits.rows()).max(4 * bits.rows() + 8 * words * together));
+        let fit = left / (8 * stride);
         if fit <= inputs {
             return Err(Error::too_large(format!(
                 "{inputs} columns of {} MiB do not fit in the GPU's memory, of which {} MiB are free: use --device cpu",
@@ -41,8 +51,34 @@ impl CudaSheet {
         }
         let room = room.min(fit - inputs);
         let columns: Buffer<u64> = Buffer::new(&backend, stride * (inputs + room))?;
-        upload_columns(&columns, stride, inputs, |column| view.column(column))?;
-        Ok(Self { backend, columns, split: view.split(), stride, rows: view.rows(), room })
+        let lists = picks.each_ref().map(|rows| Buffer::of(&backend, rows));
+        let [lower, above] = lists;
+        let (lower, above) = (lower?, above?);
+        let places: Vec<u32> = (0..together as u32).collect();
+        let places = Buffer::of(&backend, &places)?;
+        let unordered: Buffer<u64> = Buffer::new(&backend, words * together)?;
+        let threads = backend.threads()[0];
+        for first in (0..inputs).step_by(together) {
+            let here = together.min(inputs - first);
+            upload_columns(&unordered, words, here, |column| bits.column(first + column))?;
+            let at = [
+                unordered.address(),
+                2 * words as u64,
+                places.address(),
+                lower.address(),
+                rows[0] as u64,
+                above.address(),
+                rows[1] as u64,
+                split as u64,
+                stride as u64,
+                columns.address() + (8 * stride * first) as u64,
+            ];
+            // A thread for half of a word.
+            let grid = [(2 * stride).div_ceil(threads as usize).max(1) as u32, here as u32];
+            backend.launch("gather", grid, threads, 0, parameters(&at))?;
+            backend.wait()?;
+        }
+        Ok(Self { backend, columns, split, stride, rows: rows.map(|rows| rows as u32), room })
     }
 }
 

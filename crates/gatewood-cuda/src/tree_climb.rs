@@ -1,4 +1,5 @@
-//! Hill climbing on subtrees of the paper's tree: a block for each, which makes its trials one after the other.
+//! Subtrees of the paper's tree: fitted with a block for each gate; climbed with a block for each subtree, which makes its trials one after
+//! the other.
 
 use std::sync::Arc;
 
@@ -24,12 +25,12 @@ fn shared_bytes(arity: usize) -> usize {
     8 * (16 + 96 + TruthTable::words_for(arity) + addresses) + 4 * 3 * addresses
 }
 
-/// Climbs subtrees side by side.
+/// Fits and climbs subtrees side by side.
 pub(crate) fn climb(sheet: &CudaSheet, climb: &DeviceTreeClimb<'_>) -> Result<(Vec<u32>, Vec<u64>)> {
     let backend: &Arc<dyn Backend> = &sheet.backend;
     let settings = climb.settings;
-    let (arity, height, words) = (settings.arity, settings.height, TruthTable::words_for(settings.arity));
-    let (gates, outputs) = (DeviceTreeClimb::gates(settings), DeviceTreeClimb::outputs(settings));
+    let (arity, height, words) = (settings.arity, climb.height, TruthTable::words_for(settings.arity));
+    let (gates, outputs) = (DeviceTreeClimb::gates(arity, height), DeviceTreeClimb::outputs(arity, height));
     let (made, subtrees) = (gates + height, climb.trials.len());
     let shared = shared_bytes(arity);
     if shared > backend.shared_bytes() || subtrees > 65_535 {
@@ -48,9 +49,7 @@ pub(crate) fn climb(sheet: &CudaSheet, climb: &DeviceTreeClimb<'_>) -> Result<(V
     let described_at = Buffer::of(backend, &described)?;
     let leaves = Buffer::of(backend, climb.leaves)?;
     let tables: Buffer<u64> = Buffer::zeros(backend, words * made * subtrees)?;
-    let all = sheet.rows[0] + sheet.rows[1];
-    let logs: Vec<i64> = (0..=all).map(|x| climb.logs.at(x)).collect();
-    let logs = Buffer::of(backend, &logs)?;
+    let logs = Buffer::of(backend, climb.logs)?;
     let flags = [
         settings.criterion == Criterion::Accuracy,
         climb.judged_by == Criterion::Accuracy,

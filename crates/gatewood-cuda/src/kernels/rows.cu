@@ -331,24 +331,24 @@ KERNEL(pick) {
 
 // A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
 // 5: of the upper side, 6: how many, 7: words of 64 bits of the lower side, 8: of both, 9: the sample.
-KERNEL_ALONE(gather) {
-    u32 parts = 4 * (u32)NUMBER(8), split = 4 * (u32)NUMBER(7);
+KERNEL(gather) {
+    u32 words = 2 * (u32)NUMBER(8), split = 2 * (u32)NUMBER(7), lane = threadIdx.x % 32;
     const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
-    u16 *out = POINTER(u16, 9) + (u64)blockIdx.y * parts;
-    // A thread has a quarter of a word; it reads all rows before it looks at them.
-    for (u32 part = this_thread(); part < parts; part += all_threads()) {
-        bool is_upper = part >= split;
-        const u32 *picks = is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3);
-        u32 count = (u32)(is_upper ? NUMBER(6) : NUMBER(4)), first = (is_upper ? part - split : part) * 16;
-        u32 rows = count < first ? 0 : count - first < 16 ? count - first : 16, bits = 0, read[16];
-#pragma unroll
-        for (u32 k = 0; k < 16; k++) {
-            u32 row = k < rows ? picks[first + k] : 0;
-            read[k] = k < rows ? column[row / 32] >> (row % 32) & 1 : 0;
+    u32 *out = POINTER(u32, 9) + (u64)blockIdx.y * words;
+    // A warp has 32 words, and a lane a row of each.
+    for (u64 first = this_thread() / 32 * 32; first < words; first += all_threads()) {
+        u32 own = 0;
+#pragma unroll 8
+        for (u32 i = 0; i < 32; i++) {
+            u32 word = (u32)first + i;
+            bool is_upper = word >= split;
+            u32 pick = 32 * (is_upper ? word - split : word) + lane;
+            bool is_there = word < words && pick < (u32)(is_upper ? NUMBER(6) : NUMBER(4));
+            u32 row = is_there ? (is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3))[pick] : 0;
+            u32 said = __ballot_sync(0xffffffffu, is_there && (column[row / 32] >> (row % 32) & 1));
+            own = i == lane ? said : own;
         }
-#pragma unroll
-        for (u32 k = 0; k < 16; k++) bits |= read[k] << k;
-        out[part] = (u16)bits;
+        if (first + lane < words) out[first + lane] = own;
     }
 }
 

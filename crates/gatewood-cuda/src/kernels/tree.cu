@@ -207,16 +207,23 @@ __device__ __noinline__ void fit_gate(const Subtrees &s, const Room &r, u64 *key
     }
 }
 
-// Counts and fits a gate of a subtree, one input being `changed` where there is such a column.
+// Counts and fits a gate of a subtree, one input being `changed` where there is such a column. Where columns are long for the
+// threads of a block, counting is done set by set.
 __device__ inline void refit(const Subtrees &s, const Room &r, u64 *keys, const u32 *leaves, const Fitted *below, u32 level,
-                             u32 place, u32 input, const u32 *changed, Fitted &fitted) {
+                             u32 place, u32 input, const u32 *changed, bool is_long, Fitted &fitted) {
     __syncthreads();
     for (u32 j = threadIdx.x; j < s.arity; j += blockDim.x) {
         u32 child = place * s.arity + j, column = level == 0 ? leaves[child] : below[child].column;
         r.inputs[j] = changed && j == input ? changed : s.columns + (u64)column * s.rows.stride;
     }
     __syncthreads();
-    count(s.arity, s.rows, r.inputs, r.counts);
+    switch (is_long ? s.arity : 0) {
+    case 1: count_sets<1>(s.rows, r.inputs, r.counts); break;
+    case 2: count_sets<2>(s.rows, r.inputs, r.counts); break;
+    case 3: count_sets<3>(s.rows, r.inputs, r.counts); break;
+    case 4: count_sets<4>(s.rows, r.inputs, r.counts); break;
+    default: count(s.arity, s.rows, r.inputs, r.counts);
+    }
     fit_gate(s, r, keys, level + 1 == s.height ? s.judge_accuracy : s.accuracy, fitted);
 }
 
@@ -228,7 +235,7 @@ KERNEL(tree_fit) {
     u32 level = (u32)NUMBER(12), gate = (u32)NUMBER(13) + blockIdx.x;
     Fitted *gates = POINTER(Fitted, 10) + subtree * made, fitted;
     const u32 *leaves = POINTER(const u32, 9) + subtree * s.leaves;
-    refit(s, r, keys, leaves, gates + NUMBER(14), level, blockIdx.x, 0, 0, fitted);
+    refit(s, r, keys, leaves, gates + NUMBER(14), level, blockIdx.x, 0, 0, s.rows.stride >= 4 * blockDim.x, fitted);
     if (level + 1 < s.height) evaluate(s.arity, s.rows, r, s.columns + (u64)gates[gate].column * s.rows.stride, 0);
     u64 *table = POINTER(u64, 11) + (subtree * made + gate) * s.table_words;
     for (u32 word = threadIdx.x; word < s.table_words; word += blockDim.x) table[word] = r.table[word];
@@ -259,7 +266,7 @@ KERNEL(tree_climb) {
             u32 input = place % s.arity;
             place /= s.arity;
             Fitted fitted;
-            refit(s, r, keys, leaves, gates + below, level, place, input, changed, fitted);
+            refit(s, r, keys, leaves, gates + below, level, place, input, changed, false, fitted);
             for (u32 word = threadIdx.x; word < s.table_words; word += blockDim.x) {
                 tables[(s.gates + level) * s.table_words + word] = r.table[word];
             }

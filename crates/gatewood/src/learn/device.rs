@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::gate::LogTable;
 use super::objective::Hessian;
-use super::tree::{Criterion, TrainingView, TreeSettings};
+use super::tree::{Criterion, TreeSettings};
 use crate::Result;
 use crate::bits::{BitMatrix, BitView};
 use crate::circuit::{Grove, Pattern, PatternLayer, Span, VoteTree};
@@ -54,11 +54,21 @@ pub trait Device: Debug + Send + Sync {
     /// As [`Device::load`].
     fn planes(&self, planes: &PlanesToLoad<'_>) -> Result<Box<dyn DevicePlanes>>;
 
-    /// Loads the columns of rows that are in the order of their class, with room for so many others or for as many as fit.
+    /// Loads the columns of rows and puts these in the order of their class, with room for so many columns more or for as many as
+    /// fit.
     ///
     /// # Errors
     /// As [`Device::load`].
-    fn sheet(&self, view: &TrainingView, room: usize) -> Result<Box<dyn DeviceSheet>>;
+    fn sheet(&self, rows: &SheetToLoad<'_>, room: usize) -> Result<Box<dyn DeviceSheet>>;
+}
+
+/// Rows to be loaded in the order of their class.
+#[derive(Debug, Clone, Copy)]
+pub struct SheetToLoad<'a> {
+    /// The bits of each row, in any order.
+    pub bits: BitView<'a>,
+    /// The rows of each class; both lists ascend.
+    pub rows: &'a [Vec<u32>; 2],
 }
 
 /// Columns on a device: those of the training rows, and after them room for the outputs of gates.
@@ -80,17 +90,19 @@ pub trait DeviceSheet: Send + Sync {
     /// When memory runs out or the device fails.
     fn evaluate(&self, arity: usize, inputs: &[u32], tables: &[u64], first: u32) -> Result<()>;
 
-    /// Climbs subtrees side by side: the leaves of each, and the tables of its gates, level by level.
+    /// Fits subtrees side by side, and climbs those that have trials: the leaves of each, and the tables of its gates, level by level.
     ///
     /// # Errors
     /// When memory runs out or the device fails, or as [`DeviceTreeClimb::done`] says.
     fn climb(&self, climb: &DeviceTreeClimb<'_>) -> Result<(Vec<u32>, Vec<u64>)>;
 }
 
-/// Subtrees of the paper's tree to be climbed, each by itself and as [`fit_tree`](crate::learn::fit_tree) does.
+/// Subtrees of the paper's tree to be fitted and climbed, each by itself and as [`fit_tree`](crate::learn::fit_tree) does.
 pub struct DeviceTreeClimb<'a> {
     /// How gates are fitted and trials are judged.
     pub settings: &'a TreeSettings,
+    /// Levels of a subtree.
+    pub height: usize,
     /// The criterion of the gates at the top of subtrees.
     pub judged_by: Criterion,
     /// The column that each leaf reads at first, subtree by subtree.
@@ -101,22 +113,22 @@ pub struct DeviceTreeClimb<'a> {
     pub first: u32,
     /// Where the outputs of subtrees are written, one after the other; none where nobody reads them.
     pub output: Option<u32>,
-    /// Logarithms.
-    pub logs: &'a LogTable,
+    /// Of every number up to that of the rows what [`LogTable::at`] says.
+    pub logs: &'a [i64],
     /// Told of trials that were made, now and then; an error ends the climb.
     pub done: &'a (dyn Fn(u64) -> Result<()> + Sync),
 }
 
 impl DeviceTreeClimb<'_> {
     /// Gates of a subtree.
-    pub fn gates(settings: &TreeSettings) -> usize {
-        (0..settings.height).map(|level| settings.arity.pow(level as u32)).sum()
+    pub fn gates(arity: usize, height: usize) -> usize {
+        (0..height as u32).fold(0, |gates: usize, level| gates.saturating_add(arity.saturating_pow(level)))
     }
 
     /// Columns that are written while a subtree is climbed: the outputs of its gates but the last, and those of the gates that
     /// a trial makes.
-    pub fn outputs(settings: &TreeSettings) -> usize {
-        Self::gates(settings) + settings.height - 2
+    pub fn outputs(arity: usize, height: usize) -> usize {
+        Self::gates(arity, height).saturating_add(height) - 2
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::{Criterion, Unseen};
 use crate::circuit::MAX_ARITY;
+use crate::platform::parallel::*;
 
 /// `x log2 x` in units of 2^-20, from a table for small `x`.
 #[derive(Debug, Clone)]
@@ -26,6 +27,11 @@ impl LogTable {
             Some(values) => values.iter().zip(values.iter().rev()).map(|(part, rest)| part + rest).collect(),
             None => (0..=all).map(|part| self.at(part) + self.at(all - part)).collect(),
         }
+    }
+
+    /// `x log2 x` for all `x` up to `most`.
+    pub fn list(&self, most: u32) -> Vec<i64> {
+        (0..most as usize + 1).into_par_iter().map(|x| self.at(x as u32)).collect()
     }
 
     /// `x log2 x`.

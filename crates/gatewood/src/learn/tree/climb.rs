@@ -8,7 +8,8 @@
 use std::cell::RefCell;
 
 use super::Judge;
-use super::greedy::{Branch, Column, Grower};
+use super::greedy::{Branch, Column, Grower, gates_below};
+use super::view::ByClass;
 use crate::Result;
 use crate::bits::kernels::{HISTOGRAM_ARITY, and_counts_to_addresses};
 use crate::circuit::{MAX_ARITY, TruthTable};
@@ -25,10 +26,10 @@ fn draw(stream: &mut Stream, leaves: u32, columns: u32) -> [u32; 2] {
 }
 
 /// All that the trials of a subtree draw.
-pub(super) fn drawn_trials(grower: &Grower<'_>, index: usize) -> Vec<[u32; 2]> {
+pub(super) fn drawn_trials<V: ByClass>(grower: &Grower<'_, V>, index: usize) -> Vec<[u32; 2]> {
     let leaves = grower.settings.arity.pow(grower.settings.height as u32) as u32;
     let columns = grower.view.columns() as u32;
-    let trials = if columns > 1 { grower.trials[index] } else { 0 };
+    let trials = if columns > 1 { grower.trials.get(index).copied().unwrap_or(0) } else { 0 };
     let mut stream = Stream::new(grower.settings.seed, Purpose::Climb, index as u64);
     (0..trials).map(|_| draw(&mut stream, leaves, columns)).collect()
 }
@@ -57,7 +58,7 @@ pub(super) fn climb(
         left -= batch;
         grower.tracker.advance(u64::from(batch) * height as u64)?;
     }
-    grower.tracker.advance(Grower::gates_below(arity, height))?;
+    grower.tracker.advance(gates_below(arity, height))?;
 
     branch.leaves.extend_from_slice(&climber.leaves);
     let mut gates = climber.gates.iter();

@@ -4,6 +4,7 @@ use crate::platform::parallel::*;
 
 use super::greedy::{Branch, Column, Grower, Scratch, reserved};
 use super::on_device::grow_on_device;
+use super::view::{ByClass, RowsOfClasses};
 use super::{TrainingView, TreeSettings};
 use crate::bits::BitView;
 use crate::bits::kernels::Kernels;
@@ -59,7 +60,8 @@ pub fn fit_tree_at(
     observer: &dyn Observer,
     kernels: Kernels,
 ) -> Result<Tree> {
-    fit_by(grow_all, bits, labels, settings, observer, kernels)
+    let order = || TrainingView::new(bits, labels, kernels);
+    fit_by(order, grow_all, labels.len(), settings, observer, kernels)
 }
 
 /// [`fit_tree`] by a device.
@@ -73,14 +75,16 @@ pub fn fit_tree_on(
     settings: &TreeSettings,
     observer: &dyn Observer,
 ) -> Result<Tree> {
-    fit_by(|grower| grow_on_device(grower, device), bits, labels, settings, observer, Kernels::best())
+    let kernels = Kernels::best();
+    let order = || RowsOfClasses::new(bits, labels, kernels);
+    fit_by(order, |grower| grow_on_device(grower, device), labels.len(), settings, observer, kernels)
 }
 
-/// Learns a tree, given how it is grown once its leaves are drawn.
-fn fit_by(
-    grow: impl Fn(&Grower<'_>) -> Result<Branch> + Send + Sync,
-    bits: BitView<'_>,
-    labels: &[u32],
+/// Learns a tree, given how its rows are held, and how it is grown once its leaves are drawn.
+fn fit_by<V: ByClass + Send>(
+    order: impl Fn() -> Result<V> + Send + Sync,
+    grow: impl Fn(&Grower<'_, V>) -> Result<Branch> + Send + Sync,
+    rows: usize,
     settings: &TreeSettings,
     observer: &dyn Observer,
     kernels: Kernels,
@@ -94,7 +98,7 @@ fn fit_by(
     )
     .map_err(|error| error.at(format_args!("a tree of {} leaves", shape.leaves)))?;
     in_pool(settings.threads, || {
-        let (view, logs) = join(|| TrainingView::new(bits, labels, kernels), || LogTable::new(labels.len()));
+        let (view, logs) = join(order, || LogTable::new(rows));
         let view = view?;
         let leaves = random_leaves(settings.seed, shape.leaves, view.columns())?;
         let trials = trials_by_subtree(settings)?;

@@ -37,9 +37,9 @@ impl Branch {
     }
 }
 
-/// All that growing needs to know.
-pub(super) struct Grower<'a> {
-    pub(super) view: &'a TrainingView,
+/// All that growing needs to know, the rows being held in some way.
+pub(super) struct Grower<'a, V = TrainingView> {
+    pub(super) view: &'a V,
     pub(super) kernels: Kernels,
     pub(super) fitter: GateFitter,
     pub(super) settings: &'a TreeSettings,
@@ -98,7 +98,7 @@ impl Grower<'_> {
         }
         // Small subtrees are not worth a report of their own.
         match level {
-            REPORTED_LEVEL => self.tracker.advance(Self::gates_below(arity, level)),
+            REPORTED_LEVEL => self.tracker.advance(gates_below(arity, level)),
             _ if level > REPORTED_LEVEL => self.tracker.advance(1),
             _ => Ok(()),
         }
@@ -107,7 +107,7 @@ impl Grower<'_> {
     /// Reports a piece of work that is too small to have reported anything itself.
     pub(super) fn report_piece(&self, level: usize) -> Result<()> {
         match self.trials.is_empty() && level < REPORTED_LEVEL {
-            true => self.tracker.advance(Self::gates_below(self.settings.arity, level)),
+            true => self.tracker.advance(gates_below(self.settings.arity, level)),
             false => Ok(()),
         }
     }
@@ -150,13 +150,6 @@ impl Grower<'_> {
         }
     }
 
-    /// Chooses the table of a gate at a level: the root goes by accuracy, whatever the criterion.
-    pub(super) fn fit_counts(&self, level: usize, zeros: &[u32], ones: &[u32], table: &mut [u64]) -> Fit {
-        let criterion =
-            if level == self.settings.depth { Criterion::Accuracy } else { self.settings.criterion };
-        self.fitter.fit(criterion, zeros, ones, table)
-    }
-
     /// Whether a trial that changes the judge's fit is kept.
     pub(super) fn keeps(&self, before: &Fit, after: &Fit) -> bool {
         match self.settings.judge {
@@ -168,10 +161,14 @@ impl Grower<'_> {
             }
         }
     }
+}
 
-    /// Gates of a full subtree.
-    pub(super) fn gates_below(arity: usize, level: usize) -> u64 {
-        (0..level).map(|below| (arity as u64).pow(below as u32)).sum()
+impl<V> Grower<'_, V> {
+    /// Chooses the table of a gate at a level: the root goes by accuracy, whatever the criterion.
+    pub(super) fn fit_counts(&self, level: usize, zeros: &[u32], ones: &[u32], table: &mut [u64]) -> Fit {
+        let criterion =
+            if level == self.settings.depth { Criterion::Accuracy } else { self.settings.criterion };
+        self.fitter.fit(criterion, zeros, ones, table)
     }
 }
 
@@ -185,4 +182,9 @@ pub(super) fn reserved<T>(length: usize) -> Result<Vec<T>> {
     list.try_reserve_exact(length)
         .map_err(|_| Error::too_large(format!("{length} entries of the tree do not fit in memory")))?;
     Ok(list)
+}
+
+/// Gates of a full subtree.
+pub(super) fn gates_below(arity: usize, level: usize) -> u64 {
+    (0..level).map(|below| (arity as u64).pow(below as u32)).sum()
 }

@@ -1,16 +1,22 @@
-//! Growing a tree by a device: it counts rows, writes the outputs of gates and climbs; this process chooses the tables of gates that are
-//! not climbed.
+//! Growing a tree by a device: it fits and climbs pieces of the tree, level by level; of the gates above these it counts the rows and
+//! writes the outputs, and this process chooses their tables.
 
 use super::climb::drawn_trials;
-use super::greedy::{Branch, Grower, reserved};
+use super::greedy::{Branch, Grower, gates_below, reserved};
+use super::view::{ByClass, RowsOfClasses};
 use super::{Criterion, TreeSettings};
 use crate::circuit::TruthTable;
-use crate::learn::device::{Device, DeviceSheet, DeviceTreeClimb};
+use crate::learn::device::{Device, DeviceSheet, DeviceTreeClimb, SheetToLoad};
 use crate::platform::parallel::*;
 use crate::{Error, Result};
 
 /// Gates that are fitted at a time, so that their counts take little memory and work is stopped soon.
 const GATES_AT_ONCE: usize = 1 << 14;
+
+type DeviceGrower<'a> = Grower<'a, RowsOfClasses<'a>>;
+
+/// Pieces that are grown together at the most, so that work is stopped soon.
+const MOST_PIECES: usize = 1 << 15;
 
 /// Outputs kept on a device: those of pieces of the tree of some height, and two places for what levels say in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,42 +30,38 @@ struct Layout {
 }
 
 impl Layout {
-    /// The one of the highest pieces that fits; pieces that are climbed are as high as the climb, and as many as fit are climbed
+    /// The one of the highest pieces that fits; pieces that are climbed are as high as the climb. As many as fit are grown
     /// together.
     fn new(settings: &TreeSettings, room: usize) -> Option<Self> {
         let depth = settings.depth;
         let gates = |levels: usize| settings.arity.saturating_pow(levels as u32);
-        let of = |height: usize, is_climbed: bool| {
+        let of = |height: usize| {
             let pieces = gates(depth - height);
-            // A level of the levels above pieces, or of a piece, and the next.
-            let above = |below: usize| (depth - height).checked_sub(below).map_or(0, gates);
-            let level = |below: usize| match is_climbed {
-                true => above(below),
-                false => above(below).max(height.checked_sub(below).map_or(0, gates)),
-            };
+            // A level of the levels above pieces, and the next.
+            let level = |below: usize| (depth - height).checked_sub(below).map_or(0, gates);
             let places = [pieces, pieces.saturating_add(level(1))];
             let end = places[1].saturating_add(level(2));
-            if !is_climbed {
-                return (end <= room).then_some(Self { height, together: 1, places, end });
-            }
-            // Pieces are climbed where the levels above them say later what they say.
-            let (each, left) = (DeviceTreeClimb::outputs(settings).max(1), room.saturating_sub(pieces));
-            let together = (left / each).min(pieces);
+            // Pieces are grown where the levels above them say later what they say.
+            let each = DeviceTreeClimb::outputs(settings.arity, height).max(1);
+            let together = (room.saturating_sub(pieces) / each).min(pieces).min(MOST_PIECES);
             let end = end.max(pieces.saturating_add(together.saturating_mul(each)));
             (together > 0 && end <= room).then_some(Self { height, together, places, end })
         };
-        if settings.climb > 0 {
-            return of(settings.height, true);
+        match settings.climb {
+            0 => (1..=depth).rev().find_map(of),
+            _ => of(settings.height),
         }
-        (1..=depth).rev().find_map(|height| of(height, false))
     }
 }
 
 /// Grows the whole tree.
-pub(super) fn grow_on_device(grower: &Grower<'_>, device: &dyn Device) -> Result<Branch> {
+pub(super) fn grow_on_device(grower: &DeviceGrower<'_>, device: &dyn Device) -> Result<Branch> {
     let (arity, depth) = (grower.settings.arity, grower.settings.depth);
     let wanted = Layout::new(grower.settings, usize::MAX).map_or(0, |layout| layout.end);
-    let sheet = device.sheet(grower.view, wanted)?;
+    let rows = SheetToLoad { bits: grower.view.bits, rows: &grower.view.rows };
+    let all = rows.bits.rows() as u32;
+    let (sheet, logs) = join(|| device.sheet(&rows, wanted), || grower.fitter.logs().list(all));
+    let sheet = sheet?;
     let layout = Layout::new(grower.settings, sheet.room()).ok_or_else(|| {
         Error::too_large(format!(
             "the outputs of a tree of arity {arity} and depth {depth} do not fit in the memory of {}: use --device cpu",
@@ -71,19 +73,7 @@ pub(super) fn grow_on_device(grower: &Grower<'_>, device: &dyn Device) -> Result
     let inputs = grower.view.columns() as u32;
     // The first level is the widest, and has the wider place.
     let place = |level: usize| inputs + layout.places[(level + 1) % 2] as u32;
-    let piece_leaves = arity.pow(layout.height as u32);
-    if grower.settings.climb > 0 {
-        climb_pieces(grower, &*sheet, layout, &mut branch)?;
-    } else {
-        branch.leaves.extend_from_slice(grower.leaves);
-        for (piece, leaves) in grower.leaves.chunks(piece_leaves).enumerate() {
-            let mut read = leaves.to_vec();
-            for level in 1..=layout.height {
-                let first = if level == layout.height { inputs + piece as u32 } else { place(level) };
-                read = fit_level(grower, &*sheet, level, &read, first, &mut branch)?;
-            }
-        }
-    }
+    grow_pieces(grower, &*sheet, layout, &logs, &mut branch)?;
     let pieces = arity.pow((depth - layout.height) as u32);
     let mut read: Vec<u32> = (inputs..inputs + pieces as u32).collect();
     for level in layout.height + 1..=depth {
@@ -94,7 +84,7 @@ pub(super) fn grow_on_device(grower: &Grower<'_>, device: &dyn Device) -> Result
 
 /// Fits the gates of a level to the columns that they read, and writes their outputs from a column on; gives these.
 fn fit_level(
-    grower: &Grower<'_>,
+    grower: &DeviceGrower<'_>,
     sheet: &dyn DeviceSheet,
     level: usize,
     inputs: &[u32],
@@ -120,15 +110,16 @@ fn fit_level(
     Ok((first..first + gates as u32).collect())
 }
 
-/// Climbs all pieces, some at a time.
-fn climb_pieces(
-    grower: &Grower<'_>,
+/// Fits and climbs all pieces, some at a time.
+fn grow_pieces(
+    grower: &DeviceGrower<'_>,
     sheet: &dyn DeviceSheet,
     layout: Layout,
+    logs: &[i64],
     branch: &mut Branch,
 ) -> Result<()> {
-    let settings = grower.settings;
-    let (arity, height) = (settings.arity, settings.height);
+    let (settings, height) = (grower.settings, layout.height);
+    let arity = settings.arity;
     let (inputs, is_whole) = (grower.view.columns() as u32, height == settings.depth);
     let words = TruthTable::words_for(arity);
     let piece_leaves = arity.pow(height as u32);
@@ -139,16 +130,17 @@ fn climb_pieces(
             pieces.clone().into_par_iter().map(|piece| drawn_trials(grower, piece)).collect();
         let (leaves, tables) = sheet.climb(&DeviceTreeClimb {
             settings,
+            height,
             judged_by: if is_whole { Criterion::Accuracy } else { settings.criterion },
             leaves,
             trials: &trials,
             first: inputs + layout.places[0] as u32,
             output: (!is_whole).then_some(inputs + begun as u32),
-            logs: grower.fitter.logs(),
+            logs,
             done: &|trials| grower.tracker.advance(trials * height as u64),
         })?;
         branch.leaves.extend(leaves);
-        for tables in tables.chunks(DeviceTreeClimb::gates(settings) * words) {
+        for tables in tables.chunks(DeviceTreeClimb::gates(arity, height) * words) {
             let mut rest = tables;
             for level in 1..=height {
                 let (here, above) = rest.split_at(arity.pow((height - level) as u32) * words);
@@ -156,7 +148,7 @@ fn climb_pieces(
                 rest = above;
             }
         }
-        grower.tracker.advance(pieces.len() as u64 * Grower::gates_below(arity, height))?;
+        grower.tracker.advance(pieces.len() as u64 * gates_below(arity, height))?;
     }
     Ok(())
 }
@@ -172,14 +164,14 @@ mod tests {
             let layout = Layout::new(settings, room)?;
             Some((layout.height, layout.together, layout.places, layout.end))
         };
-        // All at once: the root, the 256 gates at the bottom and the 64 above them.
+        // All at once: 340 gates below the last, and five that are made anew where trials are made.
         let greedy = settings(4, 5, 0);
-        assert_eq!(of(&greedy, usize::MAX), Some((5, 1, [1, 257], 321)));
-        assert_eq!(of(&greedy, 320), Some((4, 1, [4, 68], 84)));
-        assert_eq!(of(&greedy, 83), Some((3, 1, [16, 32], 36)));
-        assert_eq!(of(&greedy, 35), None);
-        assert_eq!(of(&settings(1, 3, 0), 3), Some((3, 1, [1, 2], 3)));
-        assert_eq!(of(&settings(2, 1, 0), 2), Some((1, 1, [1, 2], 2)));
+        assert_eq!(of(&greedy, usize::MAX), Some((5, 1, [1, 1], 345)));
+        assert_eq!(of(&greedy, 344), Some((4, 3, [4, 5], 265)));
+        assert_eq!(of(&greedy, 100), Some((4, 1, [4, 5], 91)));
+        assert_eq!(of(&greedy, 89), Some((3, 3, [16, 20], 82)));
+        assert_eq!(of(&settings(1, 3, 0), 5), Some((3, 1, [1, 1], 5)));
+        assert_eq!(of(&settings(2, 1, 0), 2), Some((1, 1, [1, 1], 2)));
         // 16 subtrees of three levels, each with 20 gates below its last and two that a trial makes.
         let climbed = settings(4, 5, 1);
         assert_eq!(of(&climbed, usize::MAX), Some((3, 16, [16, 20], 368)));

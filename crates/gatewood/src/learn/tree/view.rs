@@ -6,6 +6,110 @@ use crate::bits::kernels::Kernels;
 use crate::bits::{AlignedWords, BLOCK_WORDS, BitView, WORD_BITS, padded_words_for, words_for};
 use crate::{Error, Result};
 
+/// Training rows by their class, however they are held.
+pub(super) trait ByClass: Sync {
+    /// Number of columns.
+    fn columns(&self) -> usize;
+
+    /// Rows of each class.
+    fn rows(&self) -> [u32; 2];
+}
+
+/// The class of each row, a bit for each, and how many rows each class has.
+///
+/// # Errors
+/// As [`TrainingView::new`], but for memory.
+fn classes_of(bits: BitView<'_>, labels: &[u32], kernels: Kernels) -> Result<(Vec<u64>, [usize; 2])> {
+    if bits.rows() == 0 || bits.columns() == 0 {
+        return Err(Error::data(format!(
+            "nothing to learn from: {} rows of {} bits",
+            bits.rows(),
+            bits.columns()
+        )));
+    }
+    if labels.len() != bits.rows() {
+        return Err(Error::data(format!("{} labels for {} rows", labels.len(), bits.rows())));
+    }
+    if u32::try_from(labels.len()).is_err() || u32::try_from(bits.columns()).is_err() {
+        return Err(Error::too_large(format!(
+            "{} rows of {} bits: the limit is 2^32",
+            bits.rows(),
+            bits.columns()
+        )));
+    }
+    if let Some(row) = labels.iter().position(|&label| label > 1) {
+        return Err(Error::data(format!(
+            "row {row} has label {}: a tree learns two classes, 0 and 1",
+            labels[row]
+        )));
+    }
+    let mut classes = vec![0u64; words_for(labels.len())];
+    for (word, labels) in classes.iter_mut().zip(labels.chunks(WORD_BITS)) {
+        *word = labels.iter().rev().fold(0, |word, &label| word << 1 | u64::from(label));
+    }
+    let ones = kernels.popcount(&classes) as usize;
+    let rows = [labels.len() - ones, ones];
+    if let Some(missing) = rows.iter().position(|&rows| rows == 0) {
+        return Err(Error::data(format!(
+            "all {} rows are of class {}: there is nothing to learn",
+            labels.len(),
+            1 - missing
+        )));
+    }
+    Ok((classes, rows))
+}
+
+/// The training rows where they are, and which of them are of each class.
+pub(super) struct RowsOfClasses<'a> {
+    pub(super) bits: BitView<'a>,
+    /// Both lists ascend.
+    pub(super) rows: [Vec<u32>; 2],
+}
+
+impl<'a> RowsOfClasses<'a> {
+    /// # Errors
+    /// As [`TrainingView::new`].
+    pub(super) fn new(bits: BitView<'a>, labels: &[u32], kernels: Kernels) -> Result<Self> {
+        let (_, counts) = classes_of(bits, labels, kernels)?;
+        let mut rows: [Vec<u32>; 2] = Default::default();
+        for (rows, count) in rows.iter_mut().zip(counts) {
+            rows.try_reserve_exact(count + 1)
+                .map_err(|_| Error::too_large(format!("a list of {count} rows does not fit in memory")))?;
+        }
+        // The row is written to the list of its class, and to the other, where the next one takes its place.
+        rows.iter_mut().zip(counts).for_each(|(rows, count)| rows.resize(count + 1, 0));
+        let mut next = [0; 2];
+        for (row, &label) in labels.iter().enumerate() {
+            let label = label as usize;
+            rows[0][next[0]] = row as u32;
+            rows[1][next[1]] = row as u32;
+            next[label] += 1;
+        }
+        rows.iter_mut().zip(counts).for_each(|(rows, count)| rows.truncate(count));
+        Ok(Self { bits, rows })
+    }
+}
+
+impl ByClass for RowsOfClasses<'_> {
+    fn columns(&self) -> usize {
+        self.bits.columns()
+    }
+
+    fn rows(&self) -> [u32; 2] {
+        self.rows.each_ref().map(|rows| rows.len() as u32)
+    }
+}
+
+impl ByClass for TrainingView {
+    fn columns(&self) -> usize {
+        self.columns()
+    }
+
+    fn rows(&self) -> [u32; 2] {
+        self.rows()
+    }
+}
+
 /// A copy of the training rows ordered by class, so that counting a class is counting a range of words.
 ///
 /// Each column holds the rows of class 0 in their order, padded with zeros to whole blocks, then those of class 1,
@@ -31,42 +135,7 @@ impl TrainingView {
     /// When there are no rows or columns, a label is neither 0 nor 1, a class has no row, the labels are not one a row,
     /// or memory runs out.
     pub fn new(bits: BitView<'_>, labels: &[u32], kernels: Kernels) -> Result<Self> {
-        if bits.rows() == 0 || bits.columns() == 0 {
-            return Err(Error::data(format!(
-                "nothing to learn from: {} rows of {} bits",
-                bits.rows(),
-                bits.columns()
-            )));
-        }
-        if labels.len() != bits.rows() {
-            return Err(Error::data(format!("{} labels for {} rows", labels.len(), bits.rows())));
-        }
-        if u32::try_from(labels.len()).is_err() || u32::try_from(bits.columns()).is_err() {
-            return Err(Error::too_large(format!(
-                "{} rows of {} bits: the limit is 2^32",
-                bits.rows(),
-                bits.columns()
-            )));
-        }
-        if let Some(row) = labels.iter().position(|&label| label > 1) {
-            return Err(Error::data(format!(
-                "row {row} has label {}: a tree learns two classes, 0 and 1",
-                labels[row]
-            )));
-        }
-        let mut classes = vec![0u64; words_for(labels.len())];
-        for (word, labels) in classes.iter_mut().zip(labels.chunks(WORD_BITS)) {
-            *word = labels.iter().rev().fold(0, |word, &label| word << 1 | u64::from(label));
-        }
-        let ones = kernels.popcount(&classes) as usize;
-        let rows = [labels.len() - ones, ones];
-        if let Some(missing) = rows.iter().position(|&rows| rows == 0) {
-            return Err(Error::data(format!(
-                "all {} rows are of class {}: there is nothing to learn",
-                labels.len(),
-                1 - missing
-            )));
-        }
+        let (classes, rows) = classes_of(bits, labels, kernels)?;
         let split = padded_words_for(rows[0]);
         let stride = split + padded_words_for(rows[1]);
         let words = stride.checked_mul(bits.columns()).ok_or_else(|| {
