@@ -22,6 +22,16 @@ const BLOCKS_A_PROCESSOR: u32 = 3;
 /// Bytes of columns that a block shares at the most, so that several blocks run at a time.
 const OWN_BYTES: usize = 40 << 10;
 
+/// Inputs of gates up to which a lane has an address, and a warp makes a trial by itself.
+const LANE_INPUTS: usize = 5;
+
+/// Warps of a block that make a trial each, and blocks of a tree then.
+const WARPS: u32 = 8;
+const WARP_BLOCKS: u32 = 8;
+
+/// Rows of a side that a half of a number of 32 bits counts.
+const HALF_ROWS: u32 = u16::MAX as u32;
+
 /// Most columns that a trial compares.
 const MOST_CANDIDATES: u32 = 128;
 
@@ -32,7 +42,7 @@ const MOST_INNER: usize = 8;
 const FEW_INPUTS: usize = 6;
 
 /// Numbers of 64 bits of a tree's description, as the kernels have it.
-const CLIMB_WORDS: usize = 15;
+const CLIMB_WORDS: usize = 17;
 
 /// Numbers of 64 bits of the outcome of a trial.
 const OUTCOME_WORDS: usize = 3;
@@ -70,6 +80,131 @@ fn trial_bytes(arities: &[usize], candidates: u32) -> usize {
     shared_bytes(arities, candidates) + 8 * CLIMB_WORDS + 4 * lists + counts
 }
 
+/// How trials are made.
+struct Way {
+    kernel: &'static str,
+    threads: u32,
+    /// Bytes that a block shares.
+    shared: usize,
+    /// Trees at a time, blocks of each, and trials of each at a time.
+    together: u32,
+    blocks: u32,
+    width: u32,
+    /// Numbers that are counted for each trial of a step and of the one before it.
+    cells: usize,
+    /// Copies of the root's address of every row.
+    copies: usize,
+    /// Whether a block shares its copy, and whether it shares the columns of its tree.
+    shares_addresses: bool,
+    shares_columns: bool,
+}
+
+impl Way {
+    /// For trees whose columns have so many words of 32 bits.
+    fn new(
+        backend: &dyn Backend,
+        first: &DeviceClimb<'_>,
+        trees: usize,
+        samples: &[&Sample],
+        words: usize,
+    ) -> Result<Self> {
+        match Self::by_warps(backend, first, samples, words) {
+            Some(way) => way.placed(backend, trees, [1, WARP_BLOCKS], backend.blocks()),
+            None => {
+                let way = Self::by_blocks(backend, first, words);
+                let mut way = way.placed(
+                    backend,
+                    trees,
+                    [FEWEST_TRIALS, MOST_TRIALS],
+                    BLOCKS_A_PROCESSOR * backend.blocks(),
+                )?;
+                if way.copies > 0 && !way.shares_addresses {
+                    way.copies += way.width as usize;
+                }
+                Ok(way)
+            }
+        }
+    }
+
+    /// A warp for each trial; none where trees are too large for that.
+    fn by_warps(
+        backend: &dyn Backend,
+        first: &DeviceClimb<'_>,
+        samples: &[&Sample],
+        words: usize,
+    ) -> Option<Self> {
+        let arities = first.arities;
+        let fits = first.candidates <= 1
+            && arities.iter().all(|&arity| arity <= LANE_INPUTS)
+            && samples.iter().flat_map(|sample| sample.rows).all(|rows| rows <= HALF_ROWS);
+        let threads = (32 * WARPS).min(backend.threads()[0]);
+        let (leaves, inner) = (first.leaves.len(), gates_below(arities));
+        let columns = leaves + inner + 1 + threads as usize / 32 * (arities.len() - 1);
+        let shared = 4 * (words * columns + 32 * (inner + 1) + leaves + inner + 1);
+        (fits && shared <= backend.shared_bytes()).then_some(Self {
+            kernel: "climb_warps",
+            threads,
+            shared,
+            together: 0,
+            blocks: 0,
+            width: 0,
+            cells: 32 * arities.len(),
+            copies: 0,
+            shares_addresses: false,
+            shares_columns: true,
+        })
+    }
+
+    /// A block for each trial.
+    fn by_blocks(backend: &dyn Backend, first: &DeviceClimb<'_>, words: usize) -> Self {
+        let arities = first.arities;
+        let (depth, root) = (arities.len(), arities[arities.len() - 1]);
+        let mut shared = trial_bytes(arities, first.candidates.max(1));
+        // Where the root has many inputs, its address of every row is kept: by each block for itself, if it has room.
+        let is_kept = root > FEW_INPUTS;
+        let kept = if is_kept { 64 * words } else { 0 };
+        let shares_addresses = is_kept && shared + kept <= backend.shared_bytes();
+        shared += if shares_addresses { kept } else { 0 };
+        // The columns of a tree are shared, too, where they are short.
+        let own = 4 * words * (first.leaves.len() + gates_below(arities) + depth - 1) + 16;
+        let shares_columns = !is_kept && own <= OWN_BYTES && shared + own <= backend.shared_bytes();
+        shared += if shares_columns { own } else { 0 };
+        Self {
+            kernel: "climb_trials",
+            threads: threads_of(backend, words),
+            shared,
+            together: 0,
+            blocks: 0,
+            width: 0,
+            cells: if is_kept { 2 << root } else { 0 },
+            copies: is_kept.into(),
+            shares_addresses,
+            shares_columns,
+        }
+    }
+
+    /// Blocks of a tree wait for each other, so that all of them run at once: at least and at most so many of a tree, and no more of
+    /// all. Where trees are many, some are climbed after the others.
+    fn placed(
+        mut self,
+        backend: &dyn Backend,
+        trees: usize,
+        [fewest, most]: [u32; 2],
+        all: u32,
+    ) -> Result<Self> {
+        let all = backend.together(self.kernel, self.threads, self.shared as u32)?.min(all).max(1);
+        self.together = (trees as u32).min((all / fewest).max(1));
+        self.blocks = (all / self.together).min(most);
+        self.width = if self.kernel == "climb_warps" { self.blocks * self.threads / 32 } else { self.blocks };
+        Ok(self)
+    }
+}
+
+/// The threads of a block where each has some words of a column.
+fn threads_of(backend: &dyn Backend, words: usize) -> u32 {
+    (words as u32 / WORDS_A_THREAD).next_multiple_of(32).clamp(64, backend.threads()[1])
+}
+
 /// Whether trees of such arities are climbed here.
 pub(crate) fn climbs(backend: &dyn Backend, arities: &[usize], candidates: u32) -> bool {
     (1..=3).contains(&arities.len())
@@ -90,28 +225,11 @@ pub(crate) fn climb(
     let trials = first.trials.len() / (1 + candidates as usize);
     let (depth, table) = (arities.len(), most_table_words(arities));
     let samples = climbs.iter().map(|climb| held::<Sample>(climb.sample)).collect::<Result<Vec<_>>>()?;
-    // Some words of a column for every thread.
-    let words = 2 * samples.iter().map(|sample| sample.stride).max().unwrap_or(0) as u32;
-    let threads = (words / WORDS_A_THREAD).next_multiple_of(32).clamp(64, backend.threads()[1]);
-    // Where the root has many inputs, its address of every row is kept: by each block for itself, if it has room.
-    let is_kept = arities[depth - 1] > FEW_INPUTS;
-    let kept = if is_kept { 64 * words as usize } else { 0 };
-    let cells = if is_kept { 2usize << arities[depth - 1] } else { 0 };
-    let mut shared = trial_bytes(arities, candidates);
-    let is_shared = is_kept && shared + kept <= backend.shared_bytes();
-    shared += if is_shared { kept } else { 0 };
-    let leaves = first.leaves.len();
-    let inner = gates_below(arities);
-    // The columns of a tree are shared, too, where they are short.
-    let own = 4 * words as usize * (leaves + inner + depth - 1) + 16;
-    let is_own = !is_kept && own <= OWN_BYTES && shared + own <= backend.shared_bytes();
-    shared += if is_own { own } else { 0 };
-    // Blocks of a tree wait for each other, so that all of them run at once; where trees are many, some after the others.
-    let most = backend.together("climb_trials", threads, shared as u32)?;
-    let most = most.min(BLOCKS_A_PROCESSOR * backend.blocks()).max(1);
-    let together = (climbs.len() as u32).min((most / FEWEST_TRIALS).max(1));
-    let width = (most / together).min(MOST_TRIALS);
-    let slots = slots_of(arities, width);
+    let words = 2 * samples.iter().map(|sample| sample.stride).max().unwrap_or(0);
+    let way = Way::new(&**backend, first, climbs.len(), &samples, words)?;
+    let (width, leaves, inner) = (way.width as usize, first.leaves.len(), gates_below(arities));
+    // What warps made is kept for a step and the one before it.
+    let slots = slots_of(arities, if way.kernel == "climb_warps" { 2 * way.width } else { way.width });
     let logs = logs_up_to(rows, logs, samples.iter().map(|sample| sample.rows[0] + sample.rows[1]).max())?;
 
     let all_leaves: Vec<u32> = climbs.iter().flat_map(|climb| &climb.leaves).copied().collect();
@@ -124,11 +242,10 @@ pub(crate) fn climb(
     let strides: usize = samples.iter().map(|sample| sample.stride).sum();
     let columns: Buffer<u64> = Buffer::new(backend, strides * slots)?;
     // Of a step, and of the step before it.
-    let outcome_words = 2 * width as usize * OUTCOME_WORDS;
+    let outcome_words = 2 * width * OUTCOME_WORDS;
     let outcomes: Buffer<u64> = Buffer::new(backend, climbs.len() * outcome_words)?;
-    let copies = if is_shared { 1 } else { 1 + width as usize };
-    let addresses = is_kept.then(|| Buffer::<u16>::new(backend, 64 * strides * copies)).transpose()?;
-    let counts: Buffer<u32> = Buffer::new(backend, (2 * climbs.len() * width as usize * cells).max(1))?;
+    let addresses = Buffer::<u16>::new(backend, 64 * strides * way.copies)?;
+    let counts: Buffer<u32> = Buffer::new(backend, 2 * climbs.len() * width * way.cells)?;
     let mut described: Vec<u64> = Vec::new();
     let mut column = 0;
     for (number, (climb, sample)) in climbs.iter().zip(&samples).enumerate() {
@@ -148,10 +265,12 @@ pub(crate) fn climb(
             place(tables.address(), 8 * slots * table),
             0,
             place(outcomes.address(), 8 * outcome_words),
-            addresses.as_ref().map_or(0, |addresses| addresses.address() + (128 * column * copies) as u64),
-            place(counts.address(), 8 * width as usize * cells),
+            if way.copies > 0 { addresses.address() + (128 * column * way.copies) as u64 } else { 0 },
+            place(counts.address(), 8 * width * way.cells),
             0,
             0,
+            u64::MAX,
+            u64::MAX,
         ]);
         column += sample.stride;
     }
@@ -162,17 +281,23 @@ pub(crate) fn climb(
         at[2 + level] = arity as u64;
     }
     at[5..9].copy_from_slice(&[trials as u64, candidates.into(), logs.address(), table as u64]);
-    at[10..14].copy_from_slice(&[leaves as u64, slots as u64, is_shared.into(), is_own.into()]);
+    at[10..14].copy_from_slice(&[
+        leaves as u64,
+        slots as u64,
+        way.shares_addresses.into(),
+        way.shares_columns.into(),
+    ]);
     for level in 0..depth {
         let gates: usize = arities[level + 1..].iter().product();
         at[9] = level as u64;
         let grid = [gates as u32, climbs.len() as u32];
+        let threads = threads_of(&**backend, words);
         backend.launch("climb_fit", grid, threads, shared_bytes(arities, candidates) as u32, at)?;
     }
-    for begun in (0..climbs.len()).step_by(together as usize) {
+    for begun in (0..climbs.len()).step_by(way.together as usize) {
         at[0] = described_at.address() + (8 * CLIMB_WORDS * begun) as u64;
-        let grid = [width, together.min((climbs.len() - begun) as u32)];
-        backend.launch_together("climb_trials", grid, threads, shared as u32, at)?;
+        let grid = [way.blocks, way.together.min((climbs.len() - begun) as u32)];
+        backend.launch_together(way.kernel, grid, way.threads, way.shared as u32, at)?;
     }
     let (all_leaves, all_slots, tables) = (all_leaves.list()?, all_slots.list()?, tables.list()?);
     let climbed = (0..climbs.len()).map(|number| {

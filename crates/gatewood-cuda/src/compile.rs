@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use cudarc::nvrtc::{result, sys};
 use gatewood::{Error, Result};
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     include_str!("kernels/device.h"),
     include_str!("kernels/rows.cu"),
     include_str!("kernels/gates.cu"),
     include_str!("kernels/climb.cu"),
     include_str!("kernels/trials.cu"),
+    include_str!("kernels/warps.cu"),
     include_str!("kernels/tree.cu"),
     include_str!("kernels/planes.cu"),
 ];

@@ -18,6 +18,9 @@ const MOST_THRESHOLDS: usize = 64;
 /// Columns that part the rows of a sample, and cells they make.
 const MOST_COLUMNS: usize = 3;
 
+/// Threads of a block that judges, at the most: with more, each has too few registers.
+const MOST_JUDGING: u32 = 512;
+
 /// Patterns of a tree.
 const ARITY: usize = 4;
 
@@ -208,7 +211,7 @@ impl DevicePlanes for CudaPlanes {
             scores.list().as_ptr() as u64,
         ]);
         let threads = sample.places.stride.next_multiple_of(32) as u32;
-        let threads = threads.min(self.backend.threads()[1]);
+        let threads = threads.min(self.backend.threads()[1]).min(MOST_JUDGING);
         let grid = [patterns.len() as u32, 1];
         let begun = self.backend.launch("judge_patterns", grid, threads, JUDGE_BYTES as u32, parameters(&at));
         // Nothing is given back that is still read.

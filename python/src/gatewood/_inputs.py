@@ -71,7 +71,7 @@ def image_shape(X: Any) -> tuple[int, int, int] | None:
     if X.ndim == 3:
         return X.shape[1], X.shape[2], 1
     if X.shape[3] in COLOURS:
-        return X.shape[1:]
+        return X.shape[1], X.shape[2], X.shape[3]
     if X.shape[1] in COLOURS:
         return X.shape[2], X.shape[3], X.shape[1]
     raise ValueError(

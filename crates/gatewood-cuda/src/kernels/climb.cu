@@ -30,6 +30,8 @@ struct Climb {
     i64 score;
     // How many times a block has ended a step.
     u32 ended, unused_too;
+    // Where a warp makes a trial, the first that was better, of three steps in turn.
+    u32 better[4];
 };
 
 // What came of a trial.
@@ -243,12 +245,12 @@ __device__ __noinline__ i64 score_of(const Shape &s, const Room &r, u32 arity) {
 }
 
 // Sorts the addresses by their share of the upper side and cuts them where the information gain is largest: no more
-// addresses than lanes, and every warp finds the table by itself.
-__device__ __noinline__ u32 cut_few(const Climb &c, const Shape &s, const Room &r, u32 arity) {
-    u32 addresses = 1u << arity, lane = threadIdx.x % 32;
-    u32 zeros = lane < addresses ? r.counts[lane] : 0, ones = lane < addresses ? r.counts[addresses + lane] : 0;
+// addresses than lanes, each having its rows of both sides, and all lanes of a warp get the table.
+__device__ inline u32 cut_lanes(const Climb &c, const Shape &s, u32 addresses, u32 zeros, u32 ones) {
+    u32 lane = threadIdx.x % 32;
     float share = ((float)ones + c.prior) / ((float)(zeros + ones) + 1.0f);
     u32 key = (*(u32 *)&share & ~(addresses - 1)) | lane, rank = 0, before[2] = {0, 0};
+#pragma unroll 8
     for (u32 other = 0; other < addresses; other++) {
         bool is_before = __shfl_sync(0xffffffffu, key, other) <= key;
         u32 other_zeros = __shfl_sync(0xffffffffu, zeros, other), other_ones = __shfl_sync(0xffffffffu, ones, other);
@@ -274,6 +276,13 @@ __device__ __noinline__ u32 cut_few(const Climb &c, const Shape &s, const Room &
     }
     // A rank counts the address itself.
     return __ballot_sync(0xffffffffu, lane < addresses && rank > place);
+}
+
+// The same, rows of the addresses being counted; every warp finds the table by itself.
+__device__ __noinline__ u32 cut_few(const Climb &c, const Shape &s, const Room &r, u32 arity) {
+    u32 addresses = 1u << arity, lane = threadIdx.x % 32;
+    u32 zeros = lane < addresses ? r.counts[lane] : 0, ones = lane < addresses ? r.counts[addresses + lane] : 0;
+    return cut_lanes(c, s, addresses, zeros, ones);
 }
 
 // The best score that a thread of the block has, and its place: the first of those that are as good.

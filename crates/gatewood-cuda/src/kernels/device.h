@@ -22,6 +22,10 @@ struct Parameters {
 #define KERNEL_TOGETHER(name) KERNEL(name)
 // The same for blocks of 256 threads at the most, which may have more registers.
 #define KERNEL_OF_FEW(name) extern "C" __global__ void __launch_bounds__(256) name(Parameters p)
+// The same for 512 threads.
+#define KERNEL_OF_SOME(name) extern "C" __global__ void __launch_bounds__(512) name(Parameters p)
+// Blocks of 256 threads at the most that run side by side.
+#define KERNEL_TOGETHER_OF_FEW(name) KERNEL_OF_FEW(name)
 extern __shared__ u64 shared_words[];
 // Waits a moment for other blocks.
 __device__ inline void wait_a_moment() {}

@@ -34,7 +34,9 @@ struct Parameters {
 #define KERNEL(name) REGISTERED(name, FOR_THREADS)
 #define KERNEL_ALONE(name) REGISTERED(name, FOR_NOTHING)
 #define KERNEL_OF_FEW(name) REGISTERED(name, FOR_THREADS)
+#define KERNEL_OF_SOME(name) REGISTERED(name, FOR_THREADS)
 #define KERNEL_TOGETHER(name) REGISTERED(name, FOR_BLOCKS)
+#define KERNEL_TOGETHER_OF_FEW(name) REGISTERED(name, FOR_BLOCKS)
 
 struct Place {
     u32 x, y, z;

@@ -132,7 +132,7 @@ __device__ inline u32 rows_there(u32 rows, u32 word) {
 // How well patterns separate the sides of a sample, a block for each. 0: places, 1: words of a place, 2: places of a line,
 // 3: patterns, 4: literals, 5: thresholds, 6: columns that part the rows, 7: how many, 8: words of the lower side, 9: rows of the
 // lower side, 10: of the upper side, 11: x log x, 12: a score and the place of a threshold for each pattern.
-KERNEL(judge_patterns) {
+KERNEL_OF_SOME(judge_patterns) {
     const u32 *planes = POINTER(const u32, 0), *parts = POINTER(const u32, 6);
     u32 stride = (u32)NUMBER(1), width = (u32)NUMBER(2), columns = (u32)NUMBER(7), cells = 1u << columns;
     u32 split = (u32)NUMBER(8), lower = (u32)NUMBER(9), upper = (u32)NUMBER(10);

@@ -29,9 +29,19 @@ pub(crate) struct DeviceState {
     objective: Arc<dyn Objective>,
     /// What was counted last of these margins, and among which rows.
     tally: Mutex<Option<Tally>>,
+    /// The margins that were read last, and of which rows.
+    read: Mutex<Option<Read>>,
 }
 
 type Tally = (Option<Vec<bool>>, Arc<Vec<MarginCount>>);
+
+type Read = (Option<Vec<bool>>, Arc<SomeMargins>);
+
+/// Rows, and a list of each margin of these.
+struct SomeMargins {
+    rows: Vec<u32>,
+    lists: Vec<Vec<i32>>,
+}
 
 impl DeviceState {
     /// Whether the device knows the objective: else the processor makes the gradients.
@@ -41,6 +51,12 @@ impl DeviceState {
 
     fn is_logistic(&self) -> bool {
         matches!(self.objective.on_device(), DeviceObjective::Logistic { .. })
+    }
+
+    /// Margins are about to change: what was read of them is no longer true.
+    fn forget(&mut self) {
+        *self.tally.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.read.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -87,6 +103,27 @@ impl<'a> DeviceEngine<'a> {
         *last = Some((among.map(<[bool]>::to_vec), tally.clone()));
         Ok(Some(tally))
     }
+
+    /// The margins of some rows, read once for all scales.
+    fn margins_among(&self, state: &DeviceState, among: Option<&[bool]>) -> Result<Arc<SomeMargins>> {
+        let mut last = state.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((rows, margins)) = &*last
+            && rows.as_deref() == among
+        {
+            return Ok(margins.clone());
+        }
+        let mut lists = self.rows.margins(&state.handle)?;
+        let mut rows: Vec<u32> = (0..self.targets.len() as u32).collect();
+        if let Some(among) = among {
+            rows.retain(|&row| among[row as usize]);
+            for list in &mut lists {
+                *list = rows.iter().map(|&row| list[row as usize]).collect();
+            }
+        }
+        let margins = Arc::new(SomeMargins { rows, lists });
+        *last = Some((among.map(<[bool]>::to_vec), margins.clone()));
+        Ok(margins)
+    }
 }
 
 impl Engine for DeviceEngine<'_> {
@@ -113,7 +150,7 @@ impl Engine for DeviceEngine<'_> {
             bias: start.bias,
             held_out: start.held_out,
         })?;
-        let mut state = DeviceState { handle, objective, tally: Mutex::default() };
+        let mut state = DeviceState { handle, objective, tally: Mutex::default(), read: Mutex::default() };
         for tree in start.trees {
             let addresses = self.address(&state, tree)?;
             self.shift(&mut state, tree, &addresses)?;
@@ -172,7 +209,7 @@ impl Engine for DeviceEngine<'_> {
 
     fn update(&self, state: &mut DeviceState, trees: &[(&VoteTree, &Handle)]) -> Result<()> {
         let is_known = state.is_known();
-        *state.tally.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        state.forget();
         self.rows.update(&mut state.handle, trees, is_known)?;
         if is_known { Ok(()) } else { self.make_gradients(state) }
     }
@@ -190,7 +227,7 @@ impl Engine for DeviceEngine<'_> {
     }
 
     fn shift(&self, state: &mut DeviceState, tree: &VoteTree, addresses: &Handle) -> Result<()> {
-        *state.tally.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        state.forget();
         self.rows.update(&mut state.handle, &[(tree, addresses)], false)
     }
 
@@ -231,17 +268,16 @@ impl Engine for DeviceEngine<'_> {
             });
             return Ok(sums.fold([0; 3], add));
         }
-        let lists = self.rows.margins(&state.handle)?;
-        let chunks = self.targets.par_chunks(CHUNK_ROWS).enumerate();
-        let sums = chunks.map(|(chunk, targets)| {
+        let SomeMargins { rows, lists } = &*self.margins_among(state, among)?;
+        let chunks = rows.par_chunks(CHUNK_ROWS).enumerate();
+        let sums = chunks.map(|(chunk, rows)| {
             let mut sums = [0i128; 3];
             let mut margins = vec![0; lists.len()];
-            for (row, &target) in (chunk * CHUNK_ROWS..).zip(targets) {
-                if among.is_none_or(|among| among[row]) {
-                    margins.iter_mut().zip(&lists).for_each(|(to, from)| *to = from[row]);
-                    let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);
-                    sums = add(sums, terms.map(fixed));
-                }
+            for (place, &row) in (chunk * CHUNK_ROWS..).zip(rows) {
+                margins.iter_mut().zip(lists).for_each(|(to, from)| *to = from[place]);
+                let target = self.targets[row as usize];
+                let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);
+                sums = add(sums, terms.map(fixed));
             }
             sums
         });
