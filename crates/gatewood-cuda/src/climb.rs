@@ -6,7 +6,7 @@ use gatewood::Result;
 use gatewood::learn::device::DeviceClimb;
 use gatewood::learn::gate::LogTable;
 
-use crate::backend::{Backend, Buffer};
+use crate::backend::{Backend, Buffer, Staging};
 use crate::rows::{CudaRows, Sample, held, table_words};
 
 /// Trials of a tree at once, at least where trees are many, and at most.
@@ -232,13 +232,17 @@ pub(crate) fn climb(
     let slots = slots_of(arities, if way.kernel == "climb_warps" { 2 * way.width } else { way.width });
     let logs = logs_up_to(rows, logs, samples.iter().map(|sample| sample.rows[0] + sample.rows[1]).max())?;
 
-    let all_leaves: Vec<u32> = climbs.iter().flat_map(|climb| &climb.leaves).copied().collect();
-    let all_leaves = Buffer::of(backend, &all_leaves)?;
-    let all_trials: Vec<u32> = climbs.iter().flat_map(|climb| &climb.trials).copied().collect();
-    let all_trials = Buffer::of(backend, &all_trials)?;
-    let all_slots: Vec<u32> = climbs.iter().flat_map(|_| 0..slots as u32).collect();
-    let all_slots = Buffer::of(backend, &all_slots)?;
-    let tables: Buffer<u64> = Buffer::new(backend, (climbs.len() * slots * table).max(1))?;
+    // What a device is told goes there in one go, and so does what it says: descriptions, trials, leaves, slots, then tables.
+    let all_trials = pairs(climbs.iter().flat_map(|climb| &climb.trials).copied());
+    let all_leaves = pairs(climbs.iter().flat_map(|climb| &climb.leaves).copied());
+    let all_slots = pairs(climbs.iter().flat_map(|_| 0..slots as u32));
+    let begin_trials = CLIMB_WORDS * climbs.len();
+    let begin_leaves = begin_trials + all_trials.len();
+    let begin_slots = begin_leaves + all_leaves.len();
+    let begin_tables = begin_slots + all_slots.len();
+    let end = begin_tables + climbs.len() * slots * table;
+    let there: Buffer<u64> = Buffer::new(backend, end)?;
+    let mut here: Staging<u64> = Staging::new(backend, end)?;
     let strides: usize = samples.iter().map(|sample| sample.stride).sum();
     let columns: Buffer<u64> = Buffer::new(backend, strides * slots)?;
     // Of a step, and of the step before it.
@@ -253,16 +257,17 @@ pub(crate) fn climb(
         let [lower, upper] = sample.rows;
         let prior = upper as f32 / (lower + upper) as f32;
         let place = |buffer: u64, bytes: usize| buffer + (number * bytes) as u64;
+        let within = |begin: usize, bytes: usize| place(there.address() + 8 * begin as u64, bytes);
         described.extend([
             sample.words.address(),
             pair(2 * sample.split as u32, 2 * sample.stride as u32),
             pair(lower, upper),
             pair(prior.to_bits(), 0),
-            place(all_leaves.address(), 4 * leaves),
-            place(all_trials.address(), 4 * climb.trials.len()),
-            place(all_slots.address(), 4 * slots),
+            within(begin_leaves, 4 * leaves),
+            within(begin_trials, 4 * climb.trials.len()),
+            within(begin_slots, 4 * slots),
             columns.address() + 8 * (column * slots) as u64,
-            place(tables.address(), 8 * slots * table),
+            within(begin_tables, 8 * slots * table),
             0,
             place(outcomes.address(), 8 * outcome_words),
             if way.copies > 0 { addresses.address() + (128 * column * way.copies) as u64 } else { 0 },
@@ -274,9 +279,15 @@ pub(crate) fn climb(
         ]);
         column += sample.stride;
     }
-    let described_at = Buffer::of(backend, &described)?;
+    let told = &mut here.list()[..begin_tables];
+    for (begin, list) in
+        [(0, &described), (begin_trials, &all_trials), (begin_leaves, &all_leaves), (begin_slots, &all_slots)]
+    {
+        told[begin..][..list.len()].copy_from_slice(list);
+    }
+    there.put(0, told)?;
     let mut at = [0; 16];
-    (at[0], at[1]) = (described_at.address(), depth as u64);
+    (at[0], at[1]) = (there.address(), depth as u64);
     for (level, &arity) in arities.iter().enumerate() {
         at[2 + level] = arity as u64;
     }
@@ -295,25 +306,39 @@ pub(crate) fn climb(
         backend.launch("climb_fit", grid, threads, shared_bytes(arities, candidates) as u32, at)?;
     }
     for begun in (0..climbs.len()).step_by(way.together as usize) {
-        at[0] = described_at.address() + (8 * CLIMB_WORDS * begun) as u64;
+        at[0] = there.address() + (8 * CLIMB_WORDS * begun) as u64;
         let grid = [way.blocks, way.together.min((climbs.len() - begun) as u32)];
         backend.launch_together(way.kernel, grid, way.threads, way.shared as u32, at)?;
     }
-    let (all_leaves, all_slots, tables) = (all_leaves.list()?, all_slots.list()?, tables.list()?);
-    let climbed = (0..climbs.len()).map(|number| {
-        let slots_of = &all_slots[number * slots..][..inner];
-        let mut gates = slots_of.iter();
+    let said = &mut here.list()[begin_leaves..];
+    there.get_from(begin_leaves, said)?;
+    let number =
+        |begin: usize, place: usize| (said[begin - begin_leaves + place / 2] >> (32 * (place % 2))) as u32;
+    let climbed = (0..climbs.len()).map(|tree| {
+        let mut gates = (0..inner).map(|gate| number(begin_slots, tree * slots + gate));
         let mut own = Vec::new();
         for level in 0..depth - 1 {
             let level_gates: usize = arities[level + 1..].iter().product();
-            for &slot in gates.by_ref().take(level_gates) {
-                let first = (number * slots + slot as usize) * table;
-                own.extend_from_slice(&tables[first..][..table_words(arities[level])]);
+            for slot in gates.by_ref().take(level_gates) {
+                let first = begin_tables - begin_leaves + (tree * slots + slot as usize) * table;
+                own.extend_from_slice(&said[first..][..table_words(arities[level])]);
             }
         }
-        (all_leaves[number * leaves..][..leaves].to_vec(), own)
+        ((0..leaves).map(|leaf| number(begin_leaves, tree * leaves + leaf)).collect(), own)
     });
     Ok(climbed.collect())
+}
+
+/// Numbers of 32 bits, two in one of 64.
+fn pairs(numbers: impl Iterator<Item = u32>) -> Vec<u64> {
+    let mut all = Vec::new();
+    for (place, number) in numbers.enumerate() {
+        match place % 2 {
+            0 => all.push(number.into()),
+            _ => *all.last_mut().expect("a number is there") |= u64::from(number) << 32,
+        }
+    }
+    all
 }
 
 /// `x log2 x` up to a number of rows, kept from one climb to the next.

@@ -20,6 +20,7 @@ mod choice;
 mod climb;
 mod columns;
 mod compile;
+mod draw;
 mod driver;
 mod gates;
 #[cfg(test)]

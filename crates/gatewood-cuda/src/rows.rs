@@ -1,5 +1,6 @@
 //! Rows on a device, and the phases of a round that touch them all.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gatewood::circuit::{Target, VoteTree};
@@ -8,12 +9,10 @@ use gatewood::learn::gate::LogTable;
 use gatewood::learn::objective::Hessian;
 use gatewood::{Error, Result};
 
-use crate::backend::{Backend, Buffer, Parameters, address_or_none};
+use crate::backend::{Backend, Buffer, Parameters, Staging, address_or_none};
 use crate::climb;
 use crate::columns::Columns;
-
-/// Rows that a thread weighs and picks from, as the kernels have it.
-const TILE_ROWS_A_THREAD: usize = 8;
+use crate::draw::{Drawn, alike};
 
 /// Rows of a block whose sums fit in two numbers of 32 bits.
 const SUM_ROWS: usize = 1 << 16;
@@ -30,10 +29,10 @@ const TALLIED: i64 = 1 << 22;
 /// Rows on a device.
 pub(crate) struct CudaRows<'a> {
     pub(crate) backend: Arc<dyn Backend>,
-    rows: usize,
-    columns: Columns<'a>,
+    pub(crate) rows: usize,
+    pub(crate) columns: Columns<'a>,
     targets: Buffer<u32>,
-    weights: Option<Buffer<u32>>,
+    pub(crate) weights: Option<Buffer<u32>>,
     /// What sizes of gradients are drawn by, kept from one draw to the next.
     powers: Mutex<Option<Powers>>,
     /// `x log2 x`, as far as it was needed.
@@ -44,14 +43,14 @@ pub(crate) struct CudaRows<'a> {
 type Powers = (Vec<u32>, Arc<Buffer<u32>>);
 
 /// Margins and gradients.
-struct State {
+pub(crate) struct State {
     objective: Objective,
     hessian: u64,
     /// How many margins a row has.
     count: usize,
     margins: Buffer<i32>,
-    gradients: Buffer<i32>,
-    learned: Option<Buffer<u8>>,
+    pub(crate) gradients: Buffer<i32>,
+    pub(crate) learned: Option<Buffer<u8>>,
 }
 
 /// An objective's tables.
@@ -97,7 +96,7 @@ impl<'a> CudaRows<'a> {
     }
 
     /// Powers on the device; none for none.
-    fn powers_there(&self, powers: &[u32]) -> Result<Option<Arc<Buffer<u32>>>> {
+    pub(crate) fn powers_there(&self, powers: &[u32]) -> Result<Option<Arc<Buffer<u32>>>> {
         if powers.is_empty() {
             return Ok(None);
         }
@@ -124,17 +123,33 @@ impl<'a> CudaRows<'a> {
         self.backend.launch(kernel, [blocks as u32, 1], threads, shared as u32, parameters(at))
     }
 
-    /// Begins to add the votes of a tree, which are kept until that is done.
-    fn add_votes(&self, state: &State, tree: &VoteTree, addresses: &Buffer<u16>) -> Result<Buffer<i32>> {
-        let votes = Buffer::of(&self.backend, tree.votes())?;
-        let (first, count) = match tree.target() {
-            Target::One(margin) => (margin as u64, 1),
-            Target::All => (0, state.count as u64),
-        };
-        let at =
-            [state.margins.address(), self.rows as u64, addresses.address(), votes.address(), first, count];
-        self.launch("vote", self.rows, &at)?;
-        Ok(votes)
+    /// Begins to add the votes of trees of different margins, which are kept until that is done.
+    fn add_votes(&self, state: &State, trees: &[(&VoteTree, &Handle)]) -> Result<Buffer<u64>> {
+        // For each tree four numbers, then the votes, two in a number.
+        let mut list = vec![0; 4 * trees.len()];
+        let mut begin = Vec::with_capacity(trees.len());
+        for (tree, _) in trees {
+            begin.push(8 * list.len() as u64);
+            let both = |votes: &[i32]| {
+                u64::from(votes[0] as u32) | u64::from(votes.get(1).map_or(0, |&vote| vote as u32)) << 32
+            };
+            list.extend(tree.votes().chunks(2).map(both));
+        }
+        let there: Buffer<u64> = Buffer::new(&self.backend, list.len())?;
+        for ((described, &(tree, addresses)), begin) in list.chunks_exact_mut(4).zip(trees).zip(begin) {
+            let (first, count) = match tree.target() {
+                Target::One(margin) => (margin as u64, 1),
+                Target::All => (0, state.count as u64),
+            };
+            let addresses = held::<Buffer<u16>>(addresses)?.address();
+            described.copy_from_slice(&[addresses, there.address() + begin, first, count]);
+        }
+        there.put(0, &list)?;
+        let at = [state.margins.address(), self.rows as u64, there.address()];
+        let threads = self.backend.threads()[0];
+        let blocks = self.rows.div_ceil(threads as usize).clamp(1, 16 * self.backend.blocks() as usize);
+        self.backend.launch("vote", [blocks as u32, trees.len() as u32], threads, 0, parameters(&at))?;
+        Ok(there)
     }
 
     fn update_gradients(&self, state: &State, tree: Option<(&VoteTree, &Buffer<u16>)>) -> Result<()> {
@@ -209,112 +224,49 @@ impl DeviceRows for CudaRows<'_> {
         Ok(Box::new(State { objective, hessian, count, margins, gradients, learned }))
     }
 
-    fn draw(&self, state: &Handle, draw: &DeviceDraw<'_>) -> Result<[Vec<u32>; 2]> {
-        let (state, backend) = (held::<State>(state)?, &self.backend);
-        let tile = TILE_ROWS_A_THREAD * backend.threads()[0] as usize;
-        let tiles = self.rows.div_ceil(tile);
-        // One margin is read where it is.
-        let (first, margins) = match draw.margins {
-            &[margin] => (4 * margin * self.rows, None),
-            margins => (0, Some(margins.iter().map(|&margin| margin as u32).collect::<Vec<_>>())),
-        };
-        let margins = margins.map(|margins| Buffer::of(backend, &margins)).transpose()?;
-        let among = Buffer::marks(backend, draw.among)?;
-        let powers = self.powers_there(draw.powers)?;
-        let sums: Buffer<u64> = Buffer::new(backend, tiles + 1)?;
-        let mut at = vec![
-            state.gradients.address() + first as u64,
-            self.rows as u64,
-            address_or_none(margins.as_ref()),
-            draw.margins.len() as u64,
-            address_or_none(self.weights.as_ref()),
-            address_or_none(state.learned.as_ref()),
-            address_or_none(among.as_ref()),
-            address_or_none(powers.as_deref()),
-            (draw.powers.len() as u64).saturating_sub(1),
-            sums.address(),
-        ];
-        // A word for each thread.
-        let shared = 8 * backend.threads()[0] as usize;
-        self.launch_blocks("weigh_tiles", tiles, shared, &at)?;
-        let all_threads = backend.threads()[1];
-        let add_up = |list: u64, bits: u64, lists: u64| {
-            let at = parameters(&[list, bits, lists, tiles as u64]);
-            backend.launch("sums_before", [1, 1], all_threads, 8 * all_threads, at)
-        };
-        add_up(sums.address(), 64, 1)?;
-        let mut total = [0];
-        sums.get_from(tiles, &mut total)?;
-        let Some(spacing) = (draw.spacing)(total[0]) else { return Ok(Default::default()) };
-        let places: Buffer<u32> = Buffer::new(backend, 2 * tiles + 2)?;
-        at.extend([spacing.shift.into(), spacing.scale, spacing.start, places.address()]);
-        self.launch_blocks("pick", tiles, shared, &at)?;
-        add_up(places.address(), 32, 2)?;
-        // As many places as there are on the whole sum.
-        let count = ((total[0] >> spacing.shift) * spacing.scale + spacing.start) >> 36;
-        let picks: Buffer<u32> = Buffer::new(backend, 2 + count as usize)?;
-        at.push(picks.address());
-        self.launch_blocks("pick", tiles, shared, &at)?;
-        let picks = picks.list()?;
-        let (lower, upper) = picks[2..].split_at(picks[0] as usize);
-        Ok([lower.to_vec(), upper.to_vec()])
+    fn draw(&self, state: &Handle, draws: &[DeviceDraw<'_>]) -> Result<Vec<[Vec<u32>; 2]>> {
+        let mut all = Vec::with_capacity(draws.len());
+        for draws in alike(draws) {
+            let drawn = self.pick(self.weigh(held(state)?, draws)?, draws)?;
+            let mut picks: Staging<u32> = Staging::new(&self.backend, drawn.picks.len())?;
+            drawn.picks.get(picks.list())?;
+            all.extend(drawn.of.iter().map(|&(begin, rows)| {
+                let [lower, upper] = rows.map(|rows| rows as usize);
+                let (lower, upper) = picks.list()[begin..][..lower + upper].split_at(lower);
+                [lower.to_vec(), upper.to_vec()]
+            }));
+        }
+        Ok(all)
     }
 
     fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle> {
-        let backend = &self.backend;
-        let [split, upper] = picks.each_ref().map(|picks| padded_words(picks.len()));
-        let stride = split + upper;
-        let words: Buffer<u64> = Buffer::new(backend, stride * columns.len())?;
-        let both = Buffer::of(backend, &picks.concat())?;
-        let lower = (both.address(), picks[0].len() as u64);
-        let upper = (both.address() + 4 * lower.1, picks[1].len() as u64);
         let rows = picks.each_ref().map(|picks| picks.len() as u32);
-        if let Some(packed) = self.columns.packed(rows.iter().sum::<u32>() as usize, columns.len())? {
-            // Bits of one word of a row one after the other, each with its place in the sample.
-            let mut sorted: Vec<u64> =
-                (0..).zip(columns).map(|(place, &column)| place << 32 | u64::from(column)).collect();
-            sorted.sort_unstable_by_key(|&column| column as u32);
-            let sorted = Buffer::of(backend, &sorted)?;
-            let at = [
-                packed.rows.address(),
-                packed.width as u64,
-                sorted.address(),
-                lower.0,
-                lower.1,
-                upper.0,
-                upper.1,
-                split as u64,
-                stride as u64,
-                words.address(),
-                columns.len() as u64,
-            ];
-            self.launch("gather_rows", 64 * stride, &at)?;
-            backend.wait()?;
-            return Ok(Box::new(Sample { rows, split, stride, words }));
+        let drawn = Drawn { picks: Buffer::of(&self.backend, &picks.concat())?, of: vec![(0, rows)] };
+        let sample = self.samples_of(&drawn, &[columns])?.pop();
+        Ok(Box::new(sample.ok_or_else(|| Error::data("no sample was gathered"))?))
+    }
+
+    fn samples(
+        &self,
+        state: &Handle,
+        draws: &[DeviceDraw<'_>],
+        columns: &[Vec<u32>],
+    ) -> Result<Vec<Option<DeviceSample>>> {
+        let mut all = Vec::with_capacity(draws.len());
+        for draws in alike(draws) {
+            let mut drawn = self.pick(self.weigh(held(state)?, draws)?, draws)?;
+            let has_both = |(_, rows): &(usize, [u32; 2])| !rows.contains(&0);
+            let are_there: Vec<bool> = drawn.of.iter().map(has_both).collect();
+            let wanted = columns[all.len()..].iter().zip(&are_there).filter(|(_, is_there)| **is_there);
+            let wanted: Vec<&[u32]> = wanted.map(|(columns, _)| &columns[..]).collect();
+            drawn.of.retain(has_both);
+            let mut samples = self.samples_of(&drawn, &wanted)?.into_iter();
+            all.extend(are_there.into_iter().map(|is_there| {
+                let sample = if is_there { samples.next() } else { None }?;
+                Some((sample.rows, Box::new(sample) as Handle))
+            }));
         }
-        // As many blocks in the second direction as a device takes.
-        if columns.len() > 65_535 {
-            return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
-        }
-        self.columns.each_few(columns, |piece| {
-            let at = [
-                piece.sheet.address,
-                2 * piece.sheet.stride as u64,
-                piece.places.address(),
-                lower.0,
-                lower.1,
-                upper.0,
-                upper.1,
-                split as u64,
-                stride as u64,
-                words.address() + (8 * stride * piece.wanted.start) as u64,
-            ];
-            let threads = backend.threads()[0];
-            // A thread for half of a word.
-            let grid = [(2 * stride).div_ceil(threads as usize).max(1) as u32, piece.wanted.len() as u32];
-            backend.launch("gather", grid, threads, 0, parameters(&at))
-        })?;
-        Ok(Box::new(Sample { rows, split, stride, words }))
+        Ok(all)
     }
 
     fn sample_words(&self, sample: &Handle, words: &mut [u64]) -> Result<()> {
@@ -421,7 +373,14 @@ impl DeviceRows for CudaRows<'_> {
             }
             _ => (trees, None),
         };
-        let votes = first.iter().map(|(tree, addresses)| self.add_votes(state, tree, held(addresses)?));
+        // Trees that vote on the same margin do so one after the other.
+        let margins = first.iter().filter_map(|(tree, _)| match tree.target() {
+            Target::One(margin) => Some(margin),
+            Target::All => None,
+        });
+        let are_apart = margins.collect::<BTreeSet<_>>().len() == first.len();
+        let together = if are_apart { first.len().max(1) } else { 1 };
+        let votes = first.chunks(together).map(|trees| self.add_votes(state, trees));
         let votes = votes.collect::<Result<Vec<_>>>();
         // Votes are given back when all work is done, whatever failed.
         let updated = if gradients { self.update_gradients(state, last) } else { Ok(()) };
@@ -441,25 +400,37 @@ impl DeviceRows for CudaRows<'_> {
         Ok(margins.chunks(self.rows.max(1)).map(<[i32]>::to_vec).collect())
     }
 
+    fn margins_of(&self, state: &Handle, rows: &[u32]) -> Result<Vec<Vec<i32>>> {
+        let (state, backend) = (held::<State>(state)?, &self.backend);
+        let there = Buffer::of(backend, rows)?;
+        let mut some: Staging<i32> = Staging::new(backend, state.count * rows.len())?;
+        let (count, to) = (rows.len() as u64, some.list().as_ptr() as u64);
+        let at = [state.margins.address(), self.rows as u64, there.address(), count, state.count as u64, to];
+        self.launch("margins_of", some.list().len(), &at)?;
+        backend.wait()?;
+        Ok(some.list().chunks(rows.len().max(1)).map(<[i32]>::to_vec).collect())
+    }
+
     fn likelihoods(&self, state: &Handle) -> Result<Vec<Likelihood>> {
         let (state, backend) = (held::<State>(state)?, &self.backend);
         let chunks = self.rows.div_ceil(LOSS_ROWS);
-        let products: Buffer<f64> = Buffer::new(backend, 8 * chunks)?;
-        let powers: Buffer<i64> = Buffer::new(backend, 8 * chunks)?;
-        let wrong: Buffer<u32> = Buffer::new(backend, chunks)?;
+        let mut products: Staging<f64> = Staging::new(backend, 8 * chunks)?;
+        let mut powers: Staging<i64> = Staging::new(backend, 8 * chunks)?;
+        let mut wrong: Staging<u32> = Staging::new(backend, chunks)?;
         let at = [
             state.margins.address(),
             self.rows as u64,
             state.count as u64,
             self.targets.address(),
             state.gradients.address(),
-            products.address(),
-            powers.address(),
-            wrong.address(),
+            products.list().as_ptr() as u64,
+            powers.list().as_ptr() as u64,
+            wrong.list().as_ptr() as u64,
         ];
         // A number for each row, and a word for each warp.
         self.launch_blocks("likelihood", chunks, 4 * LOSS_ROWS + 8 * 32, &at)?;
-        let (products, powers, wrong) = (products.list()?, powers.list()?, wrong.list()?);
+        backend.wait()?;
+        let (products, powers, wrong) = (products.list(), powers.list(), wrong.list());
         let chunk = |chunk: usize| {
             let lanes = 8 * chunk..8 * chunk + 8;
             let rows = LOSS_ROWS.min(self.rows - chunk * LOSS_ROWS) as i64;

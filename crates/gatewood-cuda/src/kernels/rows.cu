@@ -113,13 +113,15 @@ KERNEL_OF_FEW(address) {
     else write_addresses<3>(tree, words, addresses);
 }
 
-// Adds the votes of a tree. 0: margins, 1: rows, 2: addresses, 3: votes, 4: the first margin, 5: how many margins.
+// Adds the votes of trees, a line of blocks for each. 0: margins, 1: rows, 2: for each tree its addresses, its votes, its first
+// margin, and how many margins.
 KERNEL_ALONE(vote) {
     u64 rows = NUMBER(1);
-    i32 *margins = POINTER(i32, 0) + NUMBER(4) * rows;
-    const u16 *addresses = POINTER(const u16, 2);
-    const i32 *votes = POINTER(const i32, 3);
-    u32 count = (u32)NUMBER(5);
+    const u64 *tree = POINTER(const u64, 2) + 4 * blockIdx.y;
+    i32 *margins = POINTER(i32, 0) + tree[2] * rows;
+    const u16 *addresses = (const u16 *)tree[0];
+    const i32 *votes = (const i32 *)tree[1];
+    u32 count = (u32)tree[3];
     for (u64 row = this_thread(); row < rows; row += all_threads()) {
         const i32 *here = votes + addresses[row] * (u64)count;
         for (u32 margin = 0; margin < count; margin++) margins[margin * rows + row] += here[margin];
@@ -212,12 +214,17 @@ struct Weigher {
     u32 last_power;
 };
 
+// Of one draw for each line of blocks, each by one margin; or of one draw by a group of margins.
 __device__ inline Weigher weigher(const Parameters &p) {
     Weigher w;
     w.gradients = POINTER(const i32, 0);
     w.rows = NUMBER(1);
     w.margins = POINTER(const u32, 2);
     w.count = (u32)NUMBER(3);
+    if (!w.count) {
+        w.gradients += w.margins[blockIdx.y] * w.rows;
+        w.margins = 0;
+    }
     w.weights = POINTER(const u32, 4);
     w.learned = POINTER(const u8, 5);
     w.among = POINTER(const u8, 6);
@@ -245,8 +252,9 @@ __device__ inline u32 weigh(const Weigher &w, u64 row, i32 &gradient) {
     return weight;
 }
 
-// The weight of the rows of each block. 0: gradients, 1: rows, 2: which margins, or none for the first, 3: how many, 4: weights of rows or none,
-// 5: which are learned from or none, 6: which may be drawn or none, 7: powers or none, 8: the last of them, 9: sums.
+// The weight of the rows of each block. 0: gradients, 1: rows, 2: which margin for each draw, or those of the group, 3: how many those are,
+// or zero, 4: weights of rows or none, 5: which are learned from or none, 6: which may be drawn or none, 7: powers or none, 8: the last of
+// them, 9: sums of each draw, and room for one more.
 KERNEL(weigh_tiles) {
     Weigher w = weigher(p);
     u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x, first = blockIdx.x * tile, sum = 0;
@@ -256,12 +264,13 @@ KERNEL(weigh_tiles) {
         if (row < w.rows) sum += weigh(w, row, gradient);
     }
     sum = block_sum(sum, shared_words);
-    if (threadIdx.x == 0) POINTER(u64, 9)[blockIdx.x] = sum;
+    if (threadIdx.x == 0) POINTER(u64, 9)[blockIdx.y * (gridDim.x + 1) + blockIdx.x] = sum;
 }
 
-// Sums of all before, in place of each of some numbers, and the sum of all after them. Lists may be side by side. A block. 0: numbers
-// of 32 or 64 bits, 1: how many bits, 2: how many lists, 3: how many numbers each.
-template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 count) {
+// Sums of all before, in place of each of some numbers, and the sum of all after them. Lists may be side by side. A block for each
+// draw. 0: numbers of 32 or 64 bits, 1: how many bits, 2: how many lists, 3: how many numbers each, 4: the sums of all.
+template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 count, T *all_there) {
+    numbers += blockIdx.x * (u64)(count + 1) * lists;
     for (u32 list = 0; list < lists; list++) {
         u64 begun = 0;
         for (u32 first = 0; first < count; first += blockDim.x) {
@@ -271,24 +280,28 @@ template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 c
             if (at < count) numbers[(u64)at * lists + list] = (T)(begun + before);
             begun += all;
         }
-        if (threadIdx.x == 0) numbers[(u64)count * lists + list] = (T)begun;
+        if (threadIdx.x == 0) {
+            numbers[(u64)count * lists + list] = (T)begun;
+            all_there[blockIdx.x * lists + list] = (T)begun;
+        }
     }
 }
 
 KERNEL(sums_before) {
-    if (NUMBER(1) == 64) add_up(POINTER(u64, 0), (u32)NUMBER(2), (u32)NUMBER(3));
-    else add_up(POINTER(u32, 0), (u32)NUMBER(2), (u32)NUMBER(3));
+    if (NUMBER(1) == 64) add_up(POINTER(u64, 0), (u32)NUMBER(2), (u32)NUMBER(3), POINTER(u64, 4));
+    else add_up(POINTER(u32, 0), (u32)NUMBER(2), (u32)NUMBER(3), POINTER(u32, 4));
 }
 
-// Picks rows, as weighed above. 9: the weight before each block, 10: shift, 11: scale, 12: start, 13: for each block how
-// many are picked of the lower and of the upper side, or the place of the first where they are written, then all there are; 14:
-// how many are picked of the lower and of the upper side, then these, or none to count them.
+// Picks rows, as weighed above. 9: the weight before each block, 10: for each draw shift, scale, start, and where its picks begin, 11: for
+// each block how many are picked of the lower and of the upper side, or the place of the first where they are written, then all
+// there are; 12: those of the lower side of each draw, then of the upper, or none to count them.
 KERNEL(pick) {
     Weigher w = weigher(p);
     u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x;
     u64 first = blockIdx.x * tile + (u64)threadIdx.x * TILE_ROWS_A_THREAD;
-    u32 shift = (u32)NUMBER(10);
-    u64 scale = NUMBER(11), start = NUMBER(12);
+    const u64 *draw = POINTER(const u64, 10) + 4 * blockIdx.y;
+    u32 shift = (u32)draw[0];
+    u64 scale = draw[1], start = draw[2], line = blockIdx.y * (u64)(gridDim.x + 1);
     u32 weights[TILE_ROWS_A_THREAD];
     bool upper[TILE_ROWS_A_THREAD];
     u64 sum = 0;
@@ -298,7 +311,7 @@ KERNEL(pick) {
         upper[i] = gradient > 0;
         sum += weights[i];
     }
-    u64 begun = POINTER(const u64, 9)[blockIdx.x] + sum_before(sum, shared_words);
+    u64 begun = POINTER(const u64, 9)[line + blockIdx.x] + sum_before(sum, shared_words);
     u64 counts = 0, before = ((begun >> shift) * scale + start) >> 36;
     u32 times[TILE_ROWS_A_THREAD];
     for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
@@ -309,23 +322,29 @@ KERNEL(pick) {
         counts += upper[i] ? (u64)times[i] << 32 : times[i];
     }
     u64 place = sum_before(counts, shared_words);
-    u32 *places = POINTER(u32, 13) + 2 * blockIdx.x, *picks = POINTER(u32, 14);
-    if (!picks) {
+    u32 *places = POINTER(u32, 11) + 2 * (line + blockIdx.x);
+    if (!NUMBER(12)) {
         if (threadIdx.x == blockDim.x - 1) {
             places[0] = (u32)(place + counts);
             places[1] = (u32)((place + counts) >> 32);
         }
         return;
     }
-    const u32 *all = POINTER(u32, 13) + 2 * gridDim.x;
-    if (blockIdx.x == 0 && threadIdx.x < 2) picks[threadIdx.x] = all[threadIdx.x];
-    u32 *lower_picks = picks + 2, *upper_picks = lower_picks + all[0];
+    u32 *lower_picks = POINTER(u32, 12) + draw[3], *upper_picks = lower_picks + POINTER(u32, 11)[2 * (line + gridDim.x)];
     u64 lower = places[0] + (u32)place, above = places[1] + (u32)(place >> 32);
     for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
         for (u32 time = 0; time < times[i]; time++) {
             if (upper[i]) upper_picks[above++] = (u32)(first + i);
             else lower_picks[lower++] = (u32)(first + i);
         }
+    }
+}
+
+// The margins of some rows. 0: margins, 1: rows, 2: which rows, 3: how many, 4: how many margins, 5: theirs.
+KERNEL_ALONE(margins_of) {
+    for (u64 i = this_thread(); i < NUMBER(3) * NUMBER(4); i += all_threads()) {
+        u64 margin = i / NUMBER(3), row = POINTER(const u32, 2)[i % NUMBER(3)];
+        POINTER(i32, 5)[i] = POINTER(const i32, 0)[margin * NUMBER(1) + row];
     }
 }
 
@@ -378,19 +397,21 @@ KERNEL(pack_rows) {
     }
 }
 
-// A sample of such rows. 0: rows, 1: words of 32 bits of a row, 2: columns in ascending order, each with its place in the sample
-// in the upper half, 3: picks of the lower side, 4: how many, 5: of the upper side, 6: how many, 7: words of 64 bits of the lower
-// side, 8: of both, 9: the sample, 10: how many columns. A warp has 32 picks.
+// Samples of such rows, a line of blocks for each. 0: rows, 1: words of 32 bits of a row, 2: for each sample the address of its columns in
+// ascending order, each with its place in the sample in the upper half; how many these are; the address of picks of the lower side, and how many;
+// of the upper side, and how many; words of 64 bits of the lower side and of both; the address of the sample. A warp has 32 picks.
 KERNEL(gather_rows) {
     const u32 *rows = POINTER(const u32, 0);
-    u32 words = 2 * (u32)NUMBER(8), split = 2 * (u32)NUMBER(7), *out = POINTER(u32, 9);
-    const u64 *columns = POINTER(const u64, 2);
-    u32 lane = threadIdx.x % 32, count = (u32)NUMBER(10);
+    const u64 *sample = POINTER(const u64, 2) + 9 * blockIdx.y, *columns = (const u64 *)sample[0];
+    u32 words = 2 * (u32)sample[7], split = 2 * (u32)sample[6], *out = (u32 *)sample[8];
+    u32 lower = (u32)sample[3], upper = (u32)sample[5];
+    const u32 *lower_picks = (const u32 *)sample[2], *upper_picks = (const u32 *)sample[4];
+    u32 lane = threadIdx.x % 32, count = (u32)sample[1];
     for (u32 word = this_thread() / 32; word < words; word += all_threads() / 32) {
         bool is_upper = word >= split;
-        u32 pick = 32 * (is_upper ? word - split : word) + lane, picks = (u32)(is_upper ? NUMBER(6) : NUMBER(4));
-        bool is_there = pick < picks;
-        u64 row = is_there ? (is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3))[pick] : 0;
+        u32 pick = 32 * (is_upper ? word - split : word) + lane;
+        bool is_there = pick < (is_upper ? upper : lower);
+        u64 row = is_there ? (is_upper ? upper_picks : lower_picks)[pick] : 0;
         const u32 *bits = rows + row * NUMBER(1);
         u32 at = 0xffffffffu, read = 0;
         for (u32 first = 0; first < count; first += 32) {

@@ -237,17 +237,29 @@ pub trait DeviceRows: Send + Sync {
     /// When memory runs out or the device fails; so do all others.
     fn begin(&self, start: &DeviceStart<'_>) -> Result<Handle>;
 
-    /// Weighs all rows and draws some: those whose gradient is zero or less, and those above. Both lists ascend.
+    /// Weighs all rows and draws some, for each of some draws: those whose gradient is zero or less, and those above. Both lists
+    /// ascend.
     ///
     /// # Errors
     /// As [`DeviceRows::begin`].
-    fn draw(&self, state: &Handle, draw: &DeviceDraw<'_>) -> Result<[Vec<u32>; 2]>;
+    fn draw(&self, state: &Handle, draws: &[DeviceDraw<'_>]) -> Result<Vec<[Vec<u32>; 2]>>;
 
     /// A sample: the bits of picked rows, of some columns.
     ///
     /// # Errors
     /// As [`DeviceRows::begin`].
     fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle>;
+
+    /// A sample for each of some draws, of the columns of its list, with its rows of either side; none where all rows are of one.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn samples(
+        &self,
+        state: &Handle,
+        draws: &[DeviceDraw<'_>],
+        columns: &[Vec<u32>],
+    ) -> Result<Vec<Option<DeviceSample>>>;
 
     /// The words of a sample, column by column. The rows of each side begin at a multiple of eight words, and are
     /// filled up with zeros to such a multiple.
@@ -298,6 +310,12 @@ pub trait DeviceRows: Send + Sync {
     /// # Errors
     /// As [`DeviceRows::begin`].
     fn margins(&self, state: &Handle) -> Result<Vec<Vec<i32>>>;
+
+    /// The same of some rows.
+    ///
+    /// # Errors
+    /// As [`DeviceRows::begin`].
+    fn margins_of(&self, state: &Handle, rows: &[u32]) -> Result<Vec<Vec<i32>>>;
 
     /// For classes: the rows that are wrong, and the likelihood of the right classes, for every [`LOSS_ROWS`] rows.
     ///
@@ -381,6 +399,9 @@ pub enum DeviceObjective<'a> {
     /// The processor makes the gradients.
     Processor,
 }
+
+/// A sample, and its rows of the lower and of the upper side.
+pub type DeviceSample = ([u32; 2], Handle);
 
 /// How rows are drawn.
 pub struct DeviceDraw<'a> {

@@ -80,6 +80,14 @@ impl<'a> DeviceEngine<'a> {
         Self { order: Some(order), ..self }
     }
 
+    /// The columns in some words.
+    fn columns_of(&self, words: &[u32]) -> Result<Vec<u32>> {
+        let Some(order) = self.order else {
+            return Err(Error::data("rows that were not put in order cannot be learned from"));
+        };
+        Ok(words.iter().flat_map(|&word| order.word(word)).copied().collect())
+    }
+
     /// Makes the gradients here, where the device does not know the objective.
     fn make_gradients(&self, state: &mut DeviceState) -> Result<()> {
         let margins = self.rows.margins(&state.handle)?;
@@ -112,18 +120,43 @@ impl<'a> DeviceEngine<'a> {
         {
             return Ok(margins.clone());
         }
-        let mut lists = self.rows.margins(&state.handle)?;
-        let mut rows: Vec<u32> = (0..self.targets.len() as u32).collect();
-        if let Some(among) = among {
-            rows.retain(|&row| among[row as usize]);
-            for list in &mut lists {
-                *list = rows.iter().map(|&row| list[row as usize]).collect();
+        let all = 0..self.targets.len() as u32;
+        let (rows, lists) = match among {
+            None => (all.collect(), self.rows.margins(&state.handle)?),
+            Some(among) => {
+                let rows: Vec<u32> = all.filter(|&row| among[row as usize]).collect();
+                let lists = self.rows.margins_of(&state.handle, &rows)?;
+                (rows, lists)
             }
-        }
+        };
         let margins = Arc::new(SomeMargins { rows, lists });
         *last = Some((among.map(<[bool]>::to_vec), margins.clone()));
         Ok(margins)
     }
+}
+
+/// Draws as a device takes them.
+fn with_draws<T>(draws: &[Draw<'_>], work: impl FnOnce(&[DeviceDraw<'_>]) -> T) -> T {
+    let margins = |by: &Draw<'_>| match by.direction {
+        Direction::Margin(margin) => vec![margin],
+        Direction::Group(inside) => (0..inside.len()).filter(|&margin| inside[margin]).collect(),
+    };
+    let margins: Vec<Vec<usize>> = draws.iter().map(margins).collect();
+    let spacing = |by: &Draw<'_>| {
+        let (size, start) = (by.size, by.start);
+        move |total: u64| (total > 0).then(|| Spacing::new(total, size, start).on_device())
+    };
+    let spacings: Vec<_> = draws.iter().map(spacing).collect();
+    let lists = draws.iter().zip(&margins).zip(&spacings);
+    let all: Vec<DeviceDraw<'_>> = lists
+        .map(|((by, margins), spacing)| DeviceDraw {
+            margins,
+            powers: by.power.powers(),
+            among: by.among,
+            spacing,
+        })
+        .collect();
+    work(&all)
 }
 
 impl Engine for DeviceEngine<'_> {
@@ -160,22 +193,31 @@ impl Engine for DeviceEngine<'_> {
     }
 
     fn draw(&self, state: &DeviceState, by: &Draw<'_>) -> Result<Picks> {
-        let margins = match by.direction {
-            Direction::Margin(margin) => vec![margin],
-            Direction::Group(inside) => (0..inside.len()).filter(|&margin| inside[margin]).collect(),
-        };
-        let spacing = |total: u64| (total > 0).then(|| Spacing::new(total, by.size, by.start).on_device());
-        let (powers, among) = (by.power.powers(), by.among);
-        self.rows.draw(&state.handle, &DeviceDraw { margins: &margins, powers, among, spacing: &spacing })
+        Ok(self.draw_each(state, std::slice::from_ref(by))?.pop().unwrap_or_default())
+    }
+
+    fn draw_each(&self, state: &DeviceState, draws: &[Draw<'_>]) -> Result<Vec<Picks>> {
+        with_draws(draws, |draws| self.rows.draw(&state.handle, draws))
     }
 
     fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample> {
-        let Some(order) = self.order else {
-            return Err(Error::data("rows that were not put in order cannot be learned from"));
-        };
-        let columns: Vec<u32> = words.iter().flat_map(|&word| order.word(word)).copied().collect();
+        let columns = self.columns_of(words)?;
         let handle = self.rows.gather(picks, &columns)?;
         Ok(Sample::on_device(picks.each_ref().map(|side| side.len() as u32), columns, handle))
+    }
+
+    fn samples(
+        &self,
+        state: &DeviceState,
+        draws: &[Draw<'_>],
+        words: &[Vec<u32>],
+    ) -> Result<Vec<Option<Sample>>> {
+        let columns = words.iter().map(|words| self.columns_of(words)).collect::<Result<Vec<_>>>()?;
+        let samples = with_draws(draws, |draws| self.rows.samples(&state.handle, draws, &columns))?;
+        let sample = |(sample, columns): (Option<DeviceSample>, Vec<u32>)| {
+            sample.map(|(rows, handle)| Sample::on_device(rows, columns, handle))
+        };
+        Ok(samples.into_iter().zip(columns).map(sample).collect())
     }
 
     fn fetch(&self, sample: Sample) -> Result<Sample> {

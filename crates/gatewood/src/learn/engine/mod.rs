@@ -34,6 +34,7 @@ use crate::Result;
 use crate::bits::kernels::Sums;
 use crate::bits::{WORD_BITS, words_for};
 use crate::circuit::VoteTree;
+use crate::pool::each_awake;
 use crate::random::{Purpose, Stream};
 
 /// Where rows live, and who does the phases of a round on them.
@@ -60,6 +61,26 @@ pub(crate) trait Engine: Sync {
 
     /// The bits of picked rows, of the columns in some words.
     fn gather(&self, picks: &Picks, words: &[u32]) -> Result<Sample>;
+
+    /// [`Engine::draw`] for each of some draws.
+    fn draw_each(&self, state: &Self::State, draws: &[Draw<'_>]) -> Result<Vec<Picks>> {
+        each_awake(draws.iter().collect(), |draw| self.draw(state, draw)).into_iter().collect()
+    }
+
+    /// A sample for each of some draws, of the columns in its words; none where all rows are of one side.
+    fn samples(
+        &self,
+        state: &Self::State,
+        draws: &[Draw<'_>],
+        words: &[Vec<u32>],
+    ) -> Result<Vec<Option<Sample>>> {
+        let sample = |(draw, words)| {
+            let picks = self.draw(state, draw)?;
+            let is_empty = picks.iter().any(Vec::is_empty);
+            if is_empty { Ok(None) } else { self.gather(&picks, words).map(Some) }
+        };
+        each_awake(draws.iter().zip(words.iter().map(Vec::as_slice)).collect(), sample).into_iter().collect()
+    }
 
     /// A sample that this process can read.
     fn fetch(&self, sample: Sample) -> Result<Sample> {

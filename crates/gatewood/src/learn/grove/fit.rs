@@ -195,6 +195,7 @@ impl<'a, E: Engine> Setup<'a, E> {
             objective: self.objective.clone(),
             step: LeafStep::new(plan.learning_rate, plan.vote_bits, self.unit, reg_lambda),
             power: SamplingPower::new(plan.sampling_power),
+            plain: SamplingPower::default(),
             order: self.order,
             logs: &self.logs,
             kernels: self.kernels,

@@ -60,6 +60,8 @@ pub(super) struct Grower<'a, E> {
     pub(super) objective: Arc<dyn Objective>,
     pub(super) step: LeafStep,
     pub(super) power: SamplingPower,
+    /// That of rows which the first rounds do not fit.
+    pub(super) plain: SamplingPower,
     pub(super) order: &'a ColumnOrder,
     pub(super) logs: &'a LogTable,
     pub(super) kernels: Kernels,
@@ -313,14 +315,24 @@ impl<E: Engine> Grower<'_, E> {
         among: &[bool],
         stream: &mut Stream,
     ) -> Result<Picks> {
+        self.engine.draw(&growing.rows, &self.draw_by(direction, growing, among, stream))
+    }
+
+    /// How rows are weighed and drawn.
+    pub(super) fn draw_by<'d>(
+        &'d self,
+        direction: Direction<'d>,
+        growing: &Growing<E>,
+        among: &'d [bool],
+        stream: &mut Stream,
+    ) -> Draw<'d> {
         let size = match growing.easy {
             Some(false) => self.plan.sample_rows,
             None if self.plan.candidates == 1 => self.plan.sample_rows,
             _ => self.plan.sample_rows.min(easy_sample(self.engine.rows())),
         };
-        let plain = SamplingPower::default();
-        let power = if growing.easy == Some(false) { &plain } else { &self.power };
-        self.engine.draw(&growing.rows, &Draw { direction, power, among, size, start: stream.bits() })
+        let power = if growing.easy == Some(false) { &self.plain } else { &self.power };
+        Draw { direction, power, among, size, start: stream.bits() }
     }
 
     /// The words of columns that trees choose from.

@@ -125,25 +125,30 @@ impl Climb<'_> {
                 break;
             }
             tracker.check()?;
-            let grow = |index: usize| -> Result<Tree> {
-                let margin = index % margins;
+            let stream = |index| {
                 let position = round * trees as u64 + index as u64;
-                let mut stream = Stream::new(self.plan.seed, Purpose::Patterns, LEARNED + position);
-                let by = engine::Draw {
-                    direction: Direction::Margin(margin),
-                    power: &power,
-                    among: &[],
-                    size: self.plan.sample_rows,
-                    start: stream.bits(),
-                };
-                let picks = engine.draw(&state, &by)?;
+                Stream::new(self.plan.seed, Purpose::Patterns, LEARNED + position)
+            };
+            let mut streams: Vec<Stream> = (0..trees).map(stream).collect();
+            let by = |(index, stream): (usize, &mut Stream)| engine::Draw {
+                direction: Direction::Margin(index % margins),
+                power: &power,
+                among: &[],
+                size: self.plan.sample_rows,
+                start: stream.bits(),
+            };
+            let draws: Vec<engine::Draw<'_>> = streams.iter_mut().enumerate().map(by).collect();
+            let picks = engine.draw_each(&state, &draws)?;
+            let grow = |(index, (mut stream, picks)): (usize, (Stream, Picks))| -> Result<Tree> {
+                let margin = index % margins;
                 let patterns = match picks.iter().any(Vec::is_empty) {
                     true => Vec::new(),
                     false => self.tree(judge, judge.gather(&picks)?, &weights, &mut stream)?,
                 };
                 Ok(Tree { margin, patterns })
             };
-            let mut grown = (0..trees).into_par_iter().map(grow).collect::<Result<Vec<_>>>()?;
+            let begun: Vec<(usize, (Stream, Picks))> = streams.into_iter().zip(picks).enumerate().collect();
+            let mut grown = begun.into_par_iter().map(grow).collect::<Result<Vec<_>>>()?;
             grown.retain(|tree| !tree.patterns.is_empty());
             let looked_for: Vec<Vec<&Pattern>> =
                 grown.iter().map(|tree| tree.patterns.iter().map(|(pattern, _)| pattern).collect()).collect();
