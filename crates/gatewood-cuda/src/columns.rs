@@ -132,6 +132,11 @@ impl<'a> Columns<'a> {
         Ok(self.packed.get_or_init(|| packed).as_ref())
     }
 
+    /// Where all columns are, and words of 32 bits of each; none where they are not all on the device.
+    pub(crate) fn sheet(&self) -> Option<(u64, usize)> {
+        self.resident.as_ref().map(|resident| (resident.address(), 2 * self.words))
+    }
+
     /// Packs all rows, if there is room for them.
     fn pack(&self, resident: &Buffer<u64>, all: usize, width: usize) -> Result<Option<PackedRows>> {
         let (backend, length) = (&self.backend, 64 * self.words * width);

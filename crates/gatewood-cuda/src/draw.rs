@@ -12,6 +12,9 @@ const TILE_ROWS_A_THREAD: usize = 8;
 /// Numbers of 64 bits of a sample that is gathered from packed rows, as the kernels have it.
 const SAMPLE_WORDS: usize = 9;
 
+/// Lines of blocks that a device takes.
+const MOST_LINES: usize = 65_535;
+
 /// Rows that were drawn, on the device.
 pub(crate) struct Drawn {
     pub(crate) picks: Buffer<u32>,
@@ -117,6 +120,9 @@ impl CudaRows<'_> {
         let backend = &self.backend;
         let mut samples = Vec::with_capacity(columns.len());
         for (&(_, rows), columns) in drawn.of.iter().zip(columns) {
+            if columns.len() > MOST_LINES {
+                return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
+            }
             let [split, upper] = rows.map(|rows| padded_words(rows as usize));
             let stride = split + upper;
             samples.push(Sample {
@@ -128,48 +134,77 @@ impl CudaRows<'_> {
         }
         let most_rows = drawn.of.iter().map(|(_, rows)| rows.iter().sum::<u32>()).max().unwrap_or(0);
         let most_columns = columns.iter().map(|columns| columns.len()).max().unwrap_or(0);
-        match self.columns.packed(most_rows as usize, most_columns)? {
-            Some(packed) => {
-                let first = SAMPLE_WORDS * samples.len();
-                let mut list = vec![0; first];
-                let mut begins = Vec::with_capacity(samples.len());
-                for columns in columns {
-                    begins.push(list.len());
-                    by_word(columns, packed.width, &mut list);
-                }
-                let there: Buffer<u64> = Buffer::new(backend, list.len())?;
-                for (place, sample) in samples.iter().enumerate() {
-                    let [lower, upper] = picks_of(drawn, place);
-                    list[place * SAMPLE_WORDS..][..SAMPLE_WORDS].copy_from_slice(&[
-                        there.address() + 8 * begins[place] as u64,
-                        columns[place].len() as u64,
-                        lower.0,
-                        lower.1,
-                        upper.0,
-                        upper.1,
-                        sample.split as u64,
-                        sample.stride as u64,
-                        sample.words.address(),
-                    ]);
-                }
-                there.put(0, &list)?;
-                let at = [packed.rows.address(), packed.width as u64, there.address()];
-                let threads = backend.threads()[0] as usize;
-                let words = samples.iter().map(|sample| sample.stride).max().unwrap_or(0);
-                let blocks = (64 * words).div_ceil(threads).clamp(1, 16 * backend.blocks() as usize);
-                let grid = [blocks as u32, samples.len() as u32];
-                if !samples.is_empty() {
-                    backend.launch("gather_rows", grid, threads as u32, 0, parameters(&at))?;
-                }
-                backend.wait()?;
+        let packed = self.columns.packed(most_rows as usize, most_columns)?;
+        let packed = packed.map(|packed| (packed.rows.address(), packed.width));
+        let is_packed = packed.is_some();
+        let Some(from) = packed.or_else(|| self.columns.sheet()) else {
+            for (place, (sample, columns)) in samples.iter().zip(columns).enumerate() {
+                self.gather_columns(sample, picks_of(drawn, place), columns)?;
             }
-            None => {
-                for (place, (sample, columns)) in samples.iter().zip(columns).enumerate() {
-                    self.gather_columns(sample, picks_of(drawn, place), columns)?;
-                }
+            return Ok(samples);
+        };
+        let mut list = vec![0; SAMPLE_WORDS * samples.len()];
+        let mut begins = Vec::with_capacity(samples.len());
+        for columns in columns {
+            begins.push(list.len());
+            match is_packed {
+                true => by_word(columns, from.1, &mut list),
+                false => list
+                    .extend((0u64..).zip(*columns).map(|(place, &column)| place << 32 | u64::from(column))),
             }
         }
+        let mut here: Staging<u64> = Staging::new(backend, list.len())?;
+        let there: Buffer<u64> = Buffer::new(backend, list.len())?;
+        for (place, sample) in samples.iter().enumerate() {
+            let [lower, upper] = picks_of(drawn, place);
+            list[place * SAMPLE_WORDS..][..SAMPLE_WORDS].copy_from_slice(&[
+                there.address() + 8 * begins[place] as u64,
+                columns[place].len() as u64,
+                lower.0,
+                lower.1,
+                upper.0,
+                upper.1,
+                sample.split as u64,
+                sample.stride as u64,
+                sample.words.address(),
+            ]);
+        }
+        here.list()[..list.len()].copy_from_slice(&list);
+        there.put(0, &here.list()[..list.len()])?;
+        let begun = self.gather_from(from, is_packed, &there, &samples, most_columns);
+        // Nothing is given back that is still read.
+        backend.wait().and(begun)?;
         Ok(samples)
+    }
+
+    /// Begins to gather samples from rows that lie side by side, or from columns, of so many words of 32 bits.
+    fn gather_from(
+        &self,
+        (address, words): (u64, usize),
+        is_packed: bool,
+        described: &Buffer<u64>,
+        samples: &[Sample],
+        columns: usize,
+    ) -> Result<()> {
+        let (backend, threads) = (&self.backend, self.backend.threads()[0]);
+        let at = [address, words as u64, described.address(), columns as u64];
+        let most = samples.iter().map(|sample| sample.stride).max().unwrap_or(0);
+        if is_packed {
+            let blocks = (64 * most).div_ceil(threads as usize).clamp(1, 16 * backend.blocks() as usize);
+            let grid = [blocks as u32, samples.len() as u32];
+            return backend.launch("gather_rows", grid, threads, 0, parameters(&at));
+        }
+        // A block for each column, which it reads once, or some where columns are few; as many lines of blocks as a device takes.
+        let wanted = 8 * backend.blocks() as usize / (samples.len() * columns).max(1);
+        let blocks = (2 * most).div_ceil(threads as usize).min(wanted).max(1) as u32;
+        let together = (MOST_LINES / columns.max(1)).max(1);
+        for (part, samples) in samples.chunks(together).enumerate() {
+            let mut at = at;
+            at[2] += (8 * SAMPLE_WORDS * together * part) as u64;
+            let grid = [blocks, (samples.len() * columns) as u32];
+            backend.launch("gather_samples", grid, threads, 0, parameters(&at))?;
+        }
+        Ok(())
     }
 
     /// Gathers a sample from columns.
@@ -181,10 +216,6 @@ impl CudaRows<'_> {
     ) -> Result<()> {
         let backend = &self.backend;
         let &Sample { split, stride, ref words, .. } = sample;
-        // As many blocks in the second direction as a device takes.
-        if columns.len() > 65_535 {
-            return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
-        }
         self.columns.each_few(columns, |piece| {
             let at = [
                 piece.sheet.address,

@@ -348,27 +348,70 @@ KERNEL_ALONE(margins_of) {
     }
 }
 
-// A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
-// 5: of the upper side, 6: how many, 7: words of 64 bits of the lower side, 8: of both, 9: the sample.
-KERNEL(gather) {
-    u32 words = 2 * (u32)NUMBER(8), split = 2 * (u32)NUMBER(7), lane = threadIdx.x % 32;
-    const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
-    u32 *out = POINTER(u32, 9) + (u64)blockIdx.y * words;
-    // A warp has 32 words, and a lane a row of each.
-    for (u64 first = this_thread() / 32 * 32; first < words; first += all_threads()) {
+// Rows that were picked of a sample, or of a part of its columns. The lower side of the sample is followed by the upper one.
+struct Picked {
+    const u32 *lower_picks, *upper_picks;
+    u32 lower, upper, split, words;
+};
+
+// Writes the bits of picked rows of a column. A warp has 32 words, and a lane a row of each.
+__device__ inline void gather_column(const Picked &picked, const u32 *column, u32 *out) {
+    u32 lane = threadIdx.x % 32;
+    for (u64 first = this_thread() / 32 * 32; first < picked.words; first += all_threads()) {
         u32 own = 0;
 #pragma unroll 8
         for (u32 i = 0; i < 32; i++) {
             u32 word = (u32)first + i;
-            bool is_upper = word >= split;
-            u32 pick = 32 * (is_upper ? word - split : word) + lane;
-            bool is_there = word < words && pick < (u32)(is_upper ? NUMBER(6) : NUMBER(4));
-            u32 row = is_there ? (is_upper ? POINTER(const u32, 5) : POINTER(const u32, 3))[pick] : 0;
+            bool is_upper = word >= picked.split;
+            u32 pick = 32 * (is_upper ? word - picked.split : word) + lane;
+            bool is_there = word < picked.words && pick < (is_upper ? picked.upper : picked.lower);
+            u32 row = is_there ? (is_upper ? picked.upper_picks : picked.lower_picks)[pick] : 0;
             u32 said = __ballot_sync(0xffffffffu, is_there && (column[row / 32] >> (row % 32) & 1));
             own = i == lane ? said : own;
         }
-        if (first + lane < words) out[first + lane] = own;
+        if (first + lane < picked.words) out[first + lane] = own;
     }
+}
+
+// A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
+// 5: of the upper side, 6: how many, 7: words of 64 bits of the lower side, 8: of both, 9: the sample.
+KERNEL(gather) {
+    Picked picked;
+    picked.lower_picks = POINTER(const u32, 3);
+    picked.upper_picks = POINTER(const u32, 5);
+    picked.lower = (u32)NUMBER(4);
+    picked.upper = (u32)NUMBER(6);
+    picked.split = 2 * (u32)NUMBER(7);
+    picked.words = 2 * (u32)NUMBER(8);
+    const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
+    gather_column(picked, column, POINTER(u32, 9) + (u64)blockIdx.y * picked.words);
+}
+
+// What is known of a sample among several: the address of its columns, each with its place in the sample in the upper half; how many these
+// are; the address of picks of the lower side, and how many; of the upper side, and how many; words of 64 bits of the lower side
+// and of both; the address of the sample.
+const u32 SAMPLE_WORDS = 9;
+
+__device__ inline Picked picked_of(const u64 *sample) {
+    Picked picked;
+    picked.lower_picks = (const u32 *)sample[2];
+    picked.upper_picks = (const u32 *)sample[4];
+    picked.lower = (u32)sample[3];
+    picked.upper = (u32)sample[5];
+    picked.split = 2 * (u32)sample[6];
+    picked.words = 2 * (u32)sample[7];
+    return picked;
+}
+
+// Several samples of rows, a line of blocks for each column of each. 0: columns, 1: words of 32 bits of a column, 2: samples, 3: lines of
+// each sample.
+KERNEL(gather_samples) {
+    const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * (blockIdx.y / NUMBER(3));
+    u32 at = blockIdx.y % (u32)NUMBER(3);
+    if (at >= sample[1]) return;
+    Picked picked = picked_of(sample);
+    u64 column = ((const u64 *)sample[0])[at];
+    gather_column(picked, POINTER(const u32, 0) + (u32)column * NUMBER(1), (u32 *)sample[8] + (column >> 32) * picked.words);
 }
 
 // Rows whose bits lie side by side. 0: columns, 1: words of 32 bits of a column, 2: how many columns, 3: rows, 4: words of 32
@@ -397,21 +440,19 @@ KERNEL(pack_rows) {
     }
 }
 
-// Samples of such rows, a line of blocks for each. 0: rows, 1: words of 32 bits of a row, 2: for each sample the address of its columns in
-// ascending order, each with its place in the sample in the upper half; how many these are; the address of picks of the lower side, and how many;
-// of the upper side, and how many; words of 64 bits of the lower side and of both; the address of the sample. A warp has 32 picks.
+// Samples of such rows, a line of blocks for each. 0: rows, 1: words of 32 bits of a row, 2: samples, whose columns ascend by their
+// words. A warp has 32 picks.
 KERNEL(gather_rows) {
     const u32 *rows = POINTER(const u32, 0);
-    const u64 *sample = POINTER(const u64, 2) + 9 * blockIdx.y, *columns = (const u64 *)sample[0];
-    u32 words = 2 * (u32)sample[7], split = 2 * (u32)sample[6], *out = (u32 *)sample[8];
-    u32 lower = (u32)sample[3], upper = (u32)sample[5];
-    const u32 *lower_picks = (const u32 *)sample[2], *upper_picks = (const u32 *)sample[4];
+    const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * blockIdx.y, *columns = (const u64 *)sample[0];
+    Picked picked = picked_of(sample);
+    u32 words = picked.words, *out = (u32 *)sample[8];
     u32 lane = threadIdx.x % 32, count = (u32)sample[1];
     for (u32 word = this_thread() / 32; word < words; word += all_threads() / 32) {
-        bool is_upper = word >= split;
-        u32 pick = 32 * (is_upper ? word - split : word) + lane;
-        bool is_there = pick < (is_upper ? upper : lower);
-        u64 row = is_there ? (is_upper ? upper_picks : lower_picks)[pick] : 0;
+        bool is_upper = word >= picked.split;
+        u32 pick = 32 * (is_upper ? word - picked.split : word) + lane;
+        bool is_there = pick < (is_upper ? picked.upper : picked.lower);
+        u64 row = is_there ? (is_upper ? picked.upper_picks : picked.lower_picks)[pick] : 0;
         const u32 *bits = rows + row * NUMBER(1);
         u32 at = 0xffffffffu, read = 0;
         for (u32 first = 0; first < count; first += 32) {

@@ -314,15 +314,17 @@ impl PatternColumns {
                 let make = |&start: &usize| -> Result<(usize, Vec<Line>)> {
                     Ok((start, maker.make(start..rows.len().min(start + MADE_ROWS))?))
                 };
-                for made in starts.par_iter().map(make).collect::<Vec<_>>() {
-                    let (start, lines) = made?;
-                    for (column, lines) in lines.chunks_exact(MADE_LINES).enumerate() {
-                        let to = &mut all.column_mut(inputs + column)[start / WORD_BITS..];
-                        to.chunks_mut(BLOCK_WORDS)
+                let made = starts.par_iter().map(make).collect::<Result<Vec<_>>>()?;
+                let mut columns: Vec<&mut [u64]> = all.columns_mut().skip(inputs).collect();
+                columns.par_iter_mut().enumerate().for_each(|(column, to)| {
+                    for (start, lines) in &made {
+                        let lines = &lines[column * MADE_LINES..][..MADE_LINES];
+                        to[start / WORD_BITS..]
+                            .chunks_mut(BLOCK_WORDS)
                             .zip(lines)
                             .for_each(|(to, line)| to.copy_from_slice(&line[..to.len()]));
                     }
-                }
+                });
             }
             Ok(())
         })?;

@@ -9,7 +9,7 @@ use crate::learn::engine::{DeviceEngine, Picks};
 use crate::learn::gate::LogTable;
 
 /// Patterns that are judged at once.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 32;
 
 /// Planes in the memory of a device.
 pub(super) struct PlanesThere(Box<dyn DevicePlanes>);
