@@ -27,7 +27,7 @@ const LANE_INPUTS: usize = 5;
 
 /// Warps of a block that make a trial each, and blocks of a tree then.
 const WARPS: u32 = 8;
-const WARP_BLOCKS: u32 = 8;
+const WARP_BLOCKS: u32 = 12;
 
 /// Rows of a side that a half of a number of 32 bits counts.
 const HALF_ROWS: u32 = u16::MAX as u32;

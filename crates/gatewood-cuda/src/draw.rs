@@ -12,6 +12,9 @@ const TILE_ROWS_A_THREAD: usize = 8;
 /// Numbers of 64 bits of a sample that is gathered from packed rows, as the kernels have it.
 const SAMPLE_WORDS: usize = 9;
 
+/// Columns that a block gathers at once.
+const COLUMNS_A_LINE: usize = 4;
+
 /// Lines of blocks that a device takes.
 const MOST_LINES: usize = 65_535;
 
@@ -187,21 +190,22 @@ impl CudaRows<'_> {
         columns: usize,
     ) -> Result<()> {
         let (backend, threads) = (&self.backend, self.backend.threads()[0]);
-        let at = [address, words as u64, described.address(), columns as u64];
         let most = samples.iter().map(|sample| sample.stride).max().unwrap_or(0);
         if is_packed {
             let blocks = (64 * most).div_ceil(threads as usize).clamp(1, 16 * backend.blocks() as usize);
             let grid = [blocks as u32, samples.len() as u32];
+            let at = [address, words as u64, described.address()];
             return backend.launch("gather_rows", grid, threads, 0, parameters(&at));
         }
-        // A block for each column, which it reads once, or some where columns are few; as many lines of blocks as a device takes.
-        let wanted = 8 * backend.blocks() as usize / (samples.len() * columns).max(1);
+        // A line of blocks for some columns; as many lines as a device takes. Where they are few, several blocks in each.
+        let lines = columns.div_ceil(COLUMNS_A_LINE).max(1);
+        let wanted = 8 * backend.blocks() as usize / (samples.len() * lines).max(1);
         let blocks = (2 * most).div_ceil(threads as usize).min(wanted).max(1) as u32;
-        let together = (MOST_LINES / columns.max(1)).max(1);
+        let together = (MOST_LINES / lines).max(1);
         for (part, samples) in samples.chunks(together).enumerate() {
-            let mut at = at;
-            at[2] += (8 * SAMPLE_WORDS * together * part) as u64;
-            let grid = [blocks, (samples.len() * columns) as u32];
+            let described = described.address() + (8 * SAMPLE_WORDS * together * part) as u64;
+            let at = [address, words as u64, described, lines as u64];
+            let grid = [blocks, (samples.len() * lines) as u32];
             backend.launch("gather_samples", grid, threads, 0, parameters(&at))?;
         }
         Ok(())

@@ -348,29 +348,18 @@ KERNEL_ALONE(margins_of) {
     }
 }
 
-// Rows that were picked of a sample, or of a part of its columns. The lower side of the sample is followed by the upper one.
+// Rows that were picked of a sample: words of 32 bits of the lower side are followed by those of the upper one.
 struct Picked {
     const u32 *lower_picks, *upper_picks;
     u32 lower, upper, split, words;
 };
 
-// Writes the bits of picked rows of a column. A warp has 32 words, and a lane a row of each.
-__device__ inline void gather_column(const Picked &picked, const u32 *column, u32 *out) {
-    u32 lane = threadIdx.x % 32;
-    for (u64 first = this_thread() / 32 * 32; first < picked.words; first += all_threads()) {
-        u32 own = 0;
-#pragma unroll 8
-        for (u32 i = 0; i < 32; i++) {
-            u32 word = (u32)first + i;
-            bool is_upper = word >= picked.split;
-            u32 pick = 32 * (is_upper ? word - picked.split : word) + lane;
-            bool is_there = word < picked.words && pick < (is_upper ? picked.upper : picked.lower);
-            u32 row = is_there ? (is_upper ? picked.upper_picks : picked.lower_picks)[pick] : 0;
-            u32 said = __ballot_sync(0xffffffffu, is_there && (column[row / 32] >> (row % 32) & 1));
-            own = i == lane ? said : own;
-        }
-        if (first + lane < picked.words) out[first + lane] = own;
-    }
+// The row that a lane has of a word, and whether there is one.
+__device__ inline u32 picked_row(const Picked &picked, u32 word, bool &is_there) {
+    bool is_upper = word >= picked.split;
+    u32 pick = 32 * (is_upper ? word - picked.split : word) + threadIdx.x % 32;
+    is_there = word < picked.words && pick < (is_upper ? picked.upper : picked.lower);
+    return is_there ? (is_upper ? picked.upper_picks : picked.lower_picks)[pick] : 0;
 }
 
 // A sample of rows. 0: columns, 1: words of 32 bits of a column, 2: which columns, 3: picks of the lower side, 4: how many,
@@ -384,7 +373,19 @@ KERNEL(gather) {
     picked.split = 2 * (u32)NUMBER(7);
     picked.words = 2 * (u32)NUMBER(8);
     const u32 *column = POINTER(const u32, 0) + POINTER(const u32, 2)[blockIdx.y] * NUMBER(1);
-    gather_column(picked, column, POINTER(u32, 9) + (u64)blockIdx.y * picked.words);
+    u32 *out = POINTER(u32, 9) + (u64)blockIdx.y * picked.words, lane = threadIdx.x % 32;
+    // A warp has 32 words, and a lane a row of each.
+    for (u64 first = this_thread() / 32 * 32; first < picked.words; first += all_threads()) {
+        u32 own = 0;
+#pragma unroll 8
+        for (u32 i = 0; i < 32; i++) {
+            bool is_there;
+            u32 row = picked_row(picked, (u32)first + i, is_there);
+            u32 said = __ballot_sync(0xffffffffu, is_there && (column[row / 32] >> (row % 32) & 1));
+            own = i == lane ? said : own;
+        }
+        if (first + lane < picked.words) out[first + lane] = own;
+    }
 }
 
 // What is known of a sample among several: the address of its columns, each with its place in the sample in the upper half; how many these
@@ -403,15 +404,40 @@ __device__ inline Picked picked_of(const u64 *sample) {
     return picked;
 }
 
-// Several samples of rows, a line of blocks for each column of each. 0: columns, 1: words of 32 bits of a column, 2: samples, 3: lines of
-// each sample.
-KERNEL(gather_samples) {
-    const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * (blockIdx.y / NUMBER(3));
-    u32 at = blockIdx.y % (u32)NUMBER(3);
-    if (at >= sample[1]) return;
+// Several samples of rows, a line of blocks for four columns of each: what is picked is read once for all of these. 0: columns,
+// 1: words of 32 bits of a column, 2: samples, 3: lines of each sample.
+KERNEL_OF_FEW(gather_samples) {
+    const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * (blockIdx.y / (u32)NUMBER(3));
+    const u64 *list = (const u64 *)sample[0];
+    u32 at = 4 * (blockIdx.y % (u32)NUMBER(3)), count = (u32)sample[1], lane = threadIdx.x % 32;
+    if (at >= count) return;
     Picked picked = picked_of(sample);
-    u64 column = ((const u64 *)sample[0])[at];
-    gather_column(picked, POINTER(const u32, 0) + (u32)column * NUMBER(1), (u32 *)sample[8] + (column >> 32) * picked.words);
+    const u32 *columns[4];
+#pragma unroll
+    for (u32 k = 0; k < 4; k++) {
+        columns[k] = POINTER(const u32, 0) + (u32)list[at + k < count ? at + k : at] * NUMBER(1);
+    }
+    // A warp has eight words of each column, and a lane one of these 32 in the end.
+    u32 *out = at + lane / 8 < count ? (u32 *)sample[8] + (list[at + lane / 8] >> 32) * picked.words : 0;
+    for (u32 first = this_thread() / 32 * 8; first < picked.words; first += all_threads() / 32 * 8) {
+        u32 rows[8], own = 0;
+        bool there[8];
+#pragma unroll
+        for (u32 i = 0; i < 8; i++) rows[i] = picked_row(picked, first + i, there[i]);
+#pragma unroll
+        for (u32 k = 0; k < 4; k++) {
+            u32 read[8];
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) read[i] = columns[k][rows[i] / 32];
+#pragma unroll
+            for (u32 i = 0; i < 8; i++) {
+                u32 said = __ballot_sync(0xffffffffu, there[i] && (read[i] >> (rows[i] % 32) & 1));
+                own = 8 * k + i == lane ? said : own;
+            }
+        }
+        // There are as many words as a multiple of eight.
+        if (out) out[first + lane % 8] = own;
+    }
 }
 
 // Rows whose bits lie side by side. 0: columns, 1: words of 32 bits of a column, 2: how many columns, 3: rows, 4: words of 32
@@ -442,17 +468,15 @@ KERNEL(pack_rows) {
 
 // Samples of such rows, a line of blocks for each. 0: rows, 1: words of 32 bits of a row, 2: samples, whose columns ascend by their
 // words. A warp has 32 picks.
-KERNEL(gather_rows) {
+KERNEL_OF_FEW(gather_rows) {
     const u32 *rows = POINTER(const u32, 0);
     const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * blockIdx.y, *columns = (const u64 *)sample[0];
     Picked picked = picked_of(sample);
     u32 words = picked.words, *out = (u32 *)sample[8];
     u32 lane = threadIdx.x % 32, count = (u32)sample[1];
     for (u32 word = this_thread() / 32; word < words; word += all_threads() / 32) {
-        bool is_upper = word >= picked.split;
-        u32 pick = 32 * (is_upper ? word - picked.split : word) + lane;
-        bool is_there = pick < (is_upper ? picked.upper : picked.lower);
-        u64 row = is_there ? (is_upper ? picked.upper_picks : picked.lower_picks)[pick] : 0;
+        bool is_there;
+        u64 row = picked_row(picked, word, is_there);
         const u32 *bits = rows + row * NUMBER(1);
         u32 at = 0xffffffffu, read = 0;
         for (u32 first = 0; first < count; first += 32) {
