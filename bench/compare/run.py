@@ -28,10 +28,12 @@ import sets  # noqa: E402
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", metavar="SET", help="a set, or pmlb, images, pairs, tables, all [default: all]")
+    parser.add_argument("sets", nargs="*", metavar="SET", help="a set, or pmlb, pmlb-small, images, pairs, tables, all [default: all]")
     parser.add_argument("--gatewood", required=True, help="the command")
     parser.add_argument("--data", "--data-dir", default=os.environ.get("GATEWOOD_DATA"), help="folder of the sets")
     parser.add_argument("--seeds", type=int, help="seeds a set [default: 5, for PMLB 3]")
+    parser.add_argument("--small-seeds", type=int, metavar="N",
+                        help=f"seeds of PMLB's sets of fewer than {sets.FEW_ROWS:,} rows [default: as the others]")
     parser.add_argument("--threads", type=int, default=2, help="threads of a job [default: 2]")
     parser.add_argument("--jobs", type=int, help="jobs at a time [default: cores over threads]")
     parser.add_argument("--rivals", default=",".join(rivals.FAMILIES), help="a comma between them; none for none")
@@ -87,7 +89,8 @@ def tasks(args):
         variants[f"gatewood-{name}"] = words.split()
     found = []
     for dataset in sorted(sets.chosen(args.sets), key=lambda dataset: -dataset.cost):
-        for seed in range(args.seeds or (3 if dataset.size == "small" else 5)):
+        seeds = args.small_seeds if 0 < dataset.rows < sets.FEW_ROWS else None
+        for seed in range(seeds or args.seeds or (3 if dataset.size == "small" else 5)):
             names = [*variants, *rivals.methods(dataset, families)]
             if args.manner:
                 other = {"defaults": "-search", "search": "-defaults"}[args.manner]

@@ -46,6 +46,7 @@ class DataSet:
     own_split: bool = False  # whether the files say which rows are for testing
     size: str = "medium"  # "small", "medium", "large": which settings fit
     cost: int = 1  # how long it takes beside the others: long ones start first
+    rows: int = 0  # how many there are, of the sets of PMLB
 
 
 def open_file(folder, path):
@@ -272,18 +273,21 @@ PMLB_MANY = [
     ("letter", 20000), ("krkopt", 28056), ("shuttle", 58000), ("connect_4", 67557), ("fars", 100968),
     ("sleep", 105908), ("kddcup", 494020),
 ]
-SETS += [DataSet(f"pmlb/{name}", pmlb(name), size="small", cost=rows // 5000)
+SETS += [DataSet(f"pmlb/{name}", pmlb(name), size="small", cost=rows // 5000, rows=rows)
          for name, rows in PMLB_TWO + PMLB_MANY]
+# The sets of PMLB that have so few rows that three splits say little.
+FEW_ROWS = 1000
 # Sets that are run only where they are asked for by name: large, and their files may not be there.
 ASKED = [DataSet("cifar10", photographs, "cifar10", True, "large", cost=2000)]
 BY_NAME = {dataset.name: dataset for dataset in SETS + ASKED}
 
 
 def chosen(words):
-    """The sets that words ask for: names, named sets of Gatewood, `pmlb`, `images`, `pairs`, `tables`, or nothing for all."""
+    """The sets that words ask for: names, named sets of Gatewood, `pmlb`, `pmlb-small`, `images`, `pairs`, `tables`, or nothing for all."""
     groups = {
         "all": SETS,
         "pmlb": [s for s in SETS if s.name.startswith("pmlb/")],
+        "pmlb-small": [s for s in SETS if 0 < s.rows < FEW_ROWS],
         "images": [s for s in SETS if s.named],
         "pairs": [BY_NAME[f"mnist{a}{b}-standard"] for a, b in PAIRS],
         "tables": [s for s in SETS if not s.named and not s.name.startswith("pmlb/")],

@@ -129,6 +129,7 @@ fn json_has_the_fields_of_the_contract() {
         "test_f1",
         "test_rows",
         "train_baseline_error",
+        "train_cpu_seconds",
         "train_error",
         "train_rows",
         "train_seconds",

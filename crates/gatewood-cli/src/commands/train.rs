@@ -430,6 +430,7 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("train_seconds", json!(tested.trained.learn_time.as_secs_f64()));
     put("load_seconds", json!(load_seconds));
     put("encode_seconds", json!(tested.trained.encode_time.as_secs_f64()));
+    put("train_cpu_seconds", json!(tested.trained.processor_time.map(|time| time.as_secs_f64())));
     put("seed", json!(settings.learn.seed()));
     put("label", json!(tested.trained.model.label()));
     put("classes", json!(tested.trained.model.classes()));

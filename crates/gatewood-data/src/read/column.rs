@@ -317,8 +317,42 @@ impl Look<'_> {
 
     /// The number in a field; `None` when there is none.
     pub(crate) fn number(&self, text: &[u8], start: usize, end: usize) -> Option<f64> {
-        plain_number(std::str::from_utf8(&text[start..end]).ok()?)
+        let field = &text[start..end];
+        match short_decimal(field) {
+            None => plain_number(std::str::from_utf8(field).ok()?),
+            number => number,
+        }
     }
+}
+
+/// The number that some digits are, with a sign before them or a point among them; `None` where it is not that short and plain.
+///
+/// The digits as a whole number and the power of ten are both exact, so their quotient is the number nearest to the text.
+fn short_decimal(field: &[u8]) -> Option<f64> {
+    const MOST_DIGITS: usize = 15;
+    const POWERS: [f64; MOST_DIGITS + 1] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let (is_negative, digits) = match field {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, field),
+    };
+    if digits.len() > MOST_DIGITS + 1 {
+        return None;
+    }
+    let (mut whole, mut point) = (0u64, None);
+    for (place, &byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => whole = 10 * whole + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(place),
+            _ => return None,
+        }
+    }
+    let fraction = point.map_or(0, |point| digits.len() - 1 - point);
+    if !(1..=MOST_DIGITS).contains(&(digits.len() - usize::from(point.is_some()))) {
+        return None;
+    }
+    let number = whole as f64 / POWERS.get(fraction)?;
+    Some(if is_negative { -number } else { number })
 }
 
 /// What `parse` makes of each text, and the codes of those it makes nothing of.
@@ -360,4 +394,34 @@ fn coded_texts(codes: Codes, texts: Strings) -> Texts {
         _ => codes,
     };
     Texts::new(codes, texts, missing).expect("codes are positions in the texts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_decimal;
+
+    #[test]
+    fn short_decimals_are_what_the_library_reads() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        };
+        let mut short = 0;
+        for _ in 0..200_000 {
+            let mut text = if next() % 3 == 0 { "-".to_owned() } else { String::new() };
+            for _ in 0..next() % 18 {
+                text.push(char::from(b"0123456789.0123456789e"[next() as usize % 22]));
+            }
+            if let Some(number) = short_decimal(text.as_bytes()) {
+                assert_eq!(text.parse().map(f64::to_bits), Ok(number.to_bits()), "{text}");
+                short += 1;
+            }
+        }
+        assert!(short > 50_000, "{short}");
+        for text in ["", "-", ".", "-.", "--1", "1.2.3", "1e5", "+1", " 1", "1234567890123456", "nan"] {
+            assert_eq!(short_decimal(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(short_decimal(b"-0.1234"), Some(-0.1234));
+    }
 }

@@ -6,21 +6,23 @@ use std::ops::{Deref, DerefMut};
 use super::BLOCK_WORDS;
 use crate::{Error, Result, memory};
 
-/// 512 bits, aligned as the widest vector load likes them.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Block([u64; BLOCK_WORDS]);
+/// Bytes of a block: the first word is at a multiple of them.
+const ALIGNMENT: usize = 8 * BLOCK_WORDS;
 
 /// A fixed number of words, a multiple of [`BLOCK_WORDS`], the first on a 64-byte boundary.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct AlignedWords {
-    blocks: Vec<Block>,
+    /// A few more than there are: the allocator zeroes words by itself, but not lines of the cache.
+    room: Vec<u64>,
+    /// Where the first is.
+    first: usize,
+    length: usize,
 }
 
 impl AlignedWords {
     /// No words.
     pub const fn empty() -> Self {
-        Self { blocks: Vec::new() }
+        Self { room: Vec::new(), first: 0, length: 0 }
     }
 
     /// Zeroed words, `words` rounded up to whole blocks.
@@ -31,41 +33,44 @@ impl AlignedWords {
         memory::check(words.saturating_mul(8))?;
         let missing =
             || Error::too_large(format!("{} bytes of memory are unavailable", words.saturating_mul(8)));
-        let length = words.div_ceil(BLOCK_WORDS);
-        let layout = Layout::array::<Block>(length).map_err(|_| missing())?;
-        if layout.size() == 0 {
+        let length = words.div_ceil(BLOCK_WORDS).checked_mul(BLOCK_WORDS).ok_or_else(missing)?;
+        if length == 0 {
             return Ok(Self::empty());
         }
+        let room = length.checked_add(BLOCK_WORDS - 1).ok_or_else(missing)?;
+        let layout = Layout::array::<u64>(room).map_err(|_| missing())?;
         // Fresh pages are zero: large blocks are first touched by the threads that fill them.
         // SAFETY: the layout is not empty.
-        let pointer = unsafe { alloc_zeroed(layout) }.cast::<Block>();
+        let pointer = unsafe { alloc_zeroed(layout) }.cast::<u64>();
         if pointer.is_null() {
             return Err(missing());
         }
-        // SAFETY: the global allocator, which `Vec` uses, gave room for `length` blocks, and zeros are blocks.
-        let blocks = unsafe { Vec::from_raw_parts(pointer, length, length) };
-        Ok(Self { blocks })
+        // SAFETY: the global allocator, which `Vec` uses, gave room for so many words, and zeros are words.
+        let room = unsafe { Vec::from_raw_parts(pointer, room, room) };
+        Ok(Self { first: room.as_ptr().align_offset(ALIGNMENT), room, length })
+    }
+}
+
+impl Clone for AlignedWords {
+    fn clone(&self) -> Self {
+        let mut room = vec![0; if self.length == 0 { 0 } else { self.length + BLOCK_WORDS - 1 }];
+        let first = if self.length == 0 { 0 } else { room.as_ptr().align_offset(ALIGNMENT) };
+        room[first..first + self.length].copy_from_slice(self);
+        Self { room, first, length: self.length }
     }
 }
 
 impl AlignedWords {
     /// The bytes of all words, in the order they have in memory.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: as in `deref`, and every word is eight initialised bytes.
-        unsafe {
-            std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * size_of::<Block>())
-        }
+        // SAFETY: every word is eight initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), size_of_val(&**self)) }
     }
 
     /// The same, to be written.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, the borrow is unique, and any bytes are words.
-        unsafe {
-            std::slice::from_raw_parts_mut(
-                self.blocks.as_mut_ptr().cast(),
-                self.blocks.len() * size_of::<Block>(),
-            )
-        }
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr().cast(), size_of_val(&**self)) }
     }
 }
 
@@ -73,18 +78,13 @@ impl Deref for AlignedWords {
     type Target = [u64];
 
     fn deref(&self) -> &[u64] {
-        // SAFETY: `Block` is `repr(C)` around `[u64; 8]` with size 64 and no padding, so `n` blocks are `8 n`
-        // initialised words.
-        unsafe { std::slice::from_raw_parts(self.blocks.as_ptr().cast(), self.blocks.len() * BLOCK_WORDS) }
+        &self.room[self.first..self.first + self.length]
     }
 }
 
 impl DerefMut for AlignedWords {
     fn deref_mut(&mut self) -> &mut [u64] {
-        // SAFETY: as in `deref`, and the borrow is unique.
-        unsafe {
-            std::slice::from_raw_parts_mut(self.blocks.as_mut_ptr().cast(), self.blocks.len() * BLOCK_WORDS)
-        }
+        &mut self.room[self.first..self.first + self.length]
     }
 }
 

@@ -263,6 +263,19 @@ impl<'a> BitView<'a> {
         Columns { words: self.words, stride: self.stride, first }
     }
 
+    /// The same as a matrix of its own.
+    ///
+    /// # Errors
+    /// When the memory is unavailable.
+    pub(crate) fn to_matrix(self) -> Result<BitMatrix> {
+        let mut matrix = BitMatrix::zeros(self.rows, self.columns)?;
+        for (column, to) in matrix.columns_mut().enumerate() {
+            let from = self.column(column);
+            to[..from.len()].copy_from_slice(from);
+        }
+        Ok(matrix)
+    }
+
     /// A matrix of the given rows, in that order.
     ///
     /// # Panics

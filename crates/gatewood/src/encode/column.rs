@@ -188,6 +188,20 @@ impl Numbers {
         }
     }
 
+    /// Whether any number is missing, of the given rows or of all.
+    pub(super) fn has_gaps(&self, rows: Option<&[usize]>) -> bool {
+        // Rows together, so that they are looked at side by side.
+        fn any<T: Copy>(values: &[T], is_gap: impl Fn(T) -> bool) -> bool {
+            values.chunks(1024).any(|values| values.iter().fold(false, |any, &value| any | is_gap(value)))
+        }
+        match (self, rows) {
+            (_, Some(rows)) => rows.iter().any(|&row| self.get(row).is_nan()),
+            (Self::F64(values), None) => any(values, f64::is_nan),
+            (Self::F32(values), None) => any(values, f32::is_nan),
+            (_, None) => (0..self.len()).any(|row| self.get(row).is_nan()),
+        }
+    }
+
     /// The numbers of the given rows, in that order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {

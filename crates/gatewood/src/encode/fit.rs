@@ -371,8 +371,7 @@ fn offer_numbers(numbers: &Numbers, rows: Option<&[usize]>, most: usize, setting
     let found = distinct(numbers, rows);
     let total = rows.map_or(numbers.len(), <[usize]>::len);
     // A sample can miss the few gaps there are.
-    let any_missing = found.missing > 0
-        || (found.rows < total && (0..total).any(|i| numbers.get(rows.map_or(i, |rows| rows[i])).is_nan()));
+    let any_missing = found.missing > 0 || (found.rows < total && numbers.has_gaps(rows));
     offer_distinct(&found, any_missing, most, settings)
 }
 

@@ -46,10 +46,18 @@ enum Source<'a> {
 
 /// The answers of thresholds: by the number of thresholds under the value.
 struct Levels {
+    /// Ascending, and a last one that no value is above.
     thresholds: Vec<f64>,
     answers: Vec<u64>,
     missing: u64,
+    /// Stretches of equal length from the first threshold to the last: how many thresholds are in those before each.
+    stretches: Box<[u8; STRETCHES]>,
+    /// What a stretch is worth.
+    scale: f64,
 }
+
+/// A value finds the thresholds near it by its stretch: most stretches have none, or one.
+const STRETCHES: usize = 512;
 
 impl Levels {
     fn new(bits: &[BitMeaning], shift: usize) -> Option<Self> {
@@ -66,14 +74,37 @@ impl Levels {
         for (_, bit) in &cuts {
             answers.push(answers[answers.len() - 1] | bit);
         }
-        Some(Self { thresholds: cuts.into_iter().map(|cut| cut.0).collect(), answers, missing })
+        let mut thresholds: Vec<f64> = cuts.into_iter().map(|cut| cut.0).collect();
+        let range = thresholds.last().zip(thresholds.first()).map_or(0.0, |(last, first)| last - first);
+        thresholds.push(f64::INFINITY);
+        // Of one threshold, or of such that are too far apart, all values are in the first stretch.
+        let scale = if range > 0.0 && range < f64::INFINITY { (STRETCHES - 1) as f64 / range } else { 0.0 };
+        let mut levels = Self { thresholds, answers, missing, stretches: Box::new([0; STRETCHES]), scale };
+        let mut before = 0;
+        for stretch in 0..STRETCHES {
+            levels.stretches[stretch] = before as u8;
+            while before + 1 < levels.thresholds.len() && levels.stretch(levels.thresholds[before]) == stretch
+            {
+                before += 1;
+            }
+        }
+        Some(levels)
+    }
+
+    /// The stretch of a value, which no larger value is before.
+    fn stretch(&self, value: f64) -> usize {
+        (((value - self.thresholds[0]) * self.scale) as usize).min(STRETCHES - 1)
     }
 
     fn answer(&self, value: f64) -> u64 {
         if value.is_nan() {
             return self.missing;
         }
-        self.answers[self.thresholds.partition_point(|&threshold| threshold < value)]
+        let mut under = usize::from(self.stretches[self.stretch(value)]);
+        while self.thresholds[under] < value {
+            under += 1;
+        }
+        self.answers[under]
     }
 }
 

@@ -228,11 +228,12 @@ fn write_group(pieces: &[Piece<'_>], mut columns: Vec<&mut [u64]>, rows: Range<u
     let (two_valued, other): (Vec<&Piece<'_>>, Vec<_>) =
         pieces.iter().partition(|piece| piece.is_two_valued());
     let first_rows = rows.clone().step_by(BAND * WORD_BITS);
+    let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
+    let mut answers = [0u64; BAND * WORD_BITS];
     for (band, first) in
         (0..).step_by(BAND).zip(first_rows.take(if other.is_empty() { 0 } else { usize::MAX }))
     {
-        let mut blocks: Blocks = [[0; BLOCKS]; WORD_BITS];
-        let mut answers = [0u64; BAND * WORD_BITS];
+        answers.fill(0);
         let count = answers.len().min(rows.end - first);
         for piece in &other {
             piece.add(first, &mut answers[..count])?;
@@ -246,9 +247,10 @@ fn write_group(pieces: &[Piece<'_>], mut columns: Vec<&mut [u64]>, rows: Range<u
         for piece in &other {
             let bits = piece.first..piece.first + piece.count;
             for (column, words) in columns[bits.clone()].iter_mut().zip(&blocks[bits]) {
-                let to = &mut column[band..];
-                let count = to.len().min(BAND);
-                to[..count].copy_from_slice(&words[..count]);
+                match column[band..].first_chunk_mut::<BAND>() {
+                    Some(to) => *to = *words,
+                    None => column[band..].iter_mut().zip(words).for_each(|(to, word)| *to = *word),
+                }
             }
         }
     }

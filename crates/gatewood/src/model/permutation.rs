@@ -200,7 +200,7 @@ impl<'a> Judge<'a> {
         let shuffle = |index: usize| -> Result<f64> {
             let own = &readers[index];
             let Some(part) = self.part(own)? else { return Ok(0.0) };
-            let mut shuffled = self.bits.select_rows(&everything)?;
+            let mut shuffled = self.bits.to_matrix()?;
             let mut stream = Stream::new(seed, Purpose::Split, index as u64);
             let mut sum = 0.0;
             for _ in 0..times {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::platform::Instant;
+use crate::platform::{Instant, processor_time};
 
 use serde::Serialize;
 
@@ -70,6 +70,8 @@ pub struct Trained {
     pub encode_time: Duration,
     /// Time taken by learning alone.
     pub learn_time: Duration,
+    /// What both took of the processor, all threads of the process, where the system tells.
+    pub processor_time: Option<Duration>,
     /// What there is to tell of a grove's making.
     pub grove: Option<GroveReport>,
 }
@@ -156,7 +158,9 @@ pub(super) fn learn(
         loss(&comparing).zip(loss(&plain)).is_some_and(|(with, without)| with < WORTH_COMPARING * without);
     let (encode_time, learn_time) =
         (plain.encode_time + comparing.encode_time, plain.learn_time + comparing.learn_time);
-    Ok(Trained { encode_time, learn_time, ..if pays { comparing } else { plain } })
+    let both = plain.processor_time.zip(comparing.processor_time);
+    let processor_time = both.map(|(plain, comparing)| plain + comparing);
+    Ok(Trained { encode_time, learn_time, processor_time, ..if pays { comparing } else { plain } })
 }
 
 /// Hears nothing, and stops the work where another wants to.
@@ -215,7 +219,7 @@ fn learn_with(
         settings.encode = settings.encode.learning_values();
     }
     let threads = settings.learn.threads();
-    let begun = Instant::now();
+    let (begun, begun_work) = (Instant::now(), processor_time());
     let (mut encoder, encoding) = match (training.start, rows) {
         (Some(start), _) => (start.encoder().clone(), None),
         (None, Rows::Raw(table)) => {
@@ -380,7 +384,8 @@ fn learn_with(
             rows: originals as u64,
             digest: digest(bits.view(), &labels.marks()[..originals]),
         });
-    Ok(Some(Trained { model, objective, encoding, encode_time, learn_time, grove: report }))
+    let processor_time = processor_time().zip(begun_work).map(|(now, begun)| now.saturating_sub(begun));
+    Ok(Some(Trained { model, objective, encoding, encode_time, learn_time, processor_time, grove: report }))
 }
 
 /// How values become targets: as a model to go on from has it, else as suits them.

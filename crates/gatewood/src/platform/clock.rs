@@ -52,6 +52,18 @@ mod system {
     }
 }
 
+/// What all threads of this process took of the processor so far, where the system tells.
+#[cfg(feature = "train")]
+pub(crate) fn processor_time() -> Option<std::time::Duration> {
+    #[cfg(target_os = "linux")]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        std::time::Duration::try_from(now).ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 pub(crate) use system::Instant;
 #[cfg(feature = "train")]
 pub(crate) use system::has_clock;

@@ -17,10 +17,10 @@ mod sequential;
 pub(crate) use sequential::pool;
 
 pub(crate) use clock::Instant;
-#[cfg(feature = "train")]
-pub(crate) use clock::has_clock;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub use clock::set_clock;
+#[cfg(feature = "train")]
+pub(crate) use clock::{has_clock, processor_time};
 
 /// Loops whose turns may run on other threads, those of the pool that they are called in.
 #[cfg(all(feature = "parallel", not(target_family = "wasm")))]

@@ -347,13 +347,16 @@ impl Kernels {
         dispatch!(self, boost::squares(unit, targets, margins))
     }
 
-    /// Adds the gradient and the hessian of every row to the sums of its address; there are sums for all addresses.
-    pub(crate) fn sum(self, addresses: &[u16], gradients: &[i32], sums: &mut [Sums]) {
-        dispatch!(self, boost::sum(addresses, gradients, sums));
+    /// Adds the gradient and the hessian of every row to the sums of its address; there are sums for all addresses. Where there
+    /// are masks, one a row, those of zero leave their row out and the others are all ones.
+    ///
+    /// # Panics
+    /// When there are no sums for an address, or masks for some rows only.
+    pub(crate) fn sum(self, addresses: &[u16], gradients: &[i32], masks: &[i32], sums: &mut [Sums]) {
+        dispatch!(self, boost::sum(addresses, gradients, masks, sums));
     }
 
-    /// Adds the gradient of every row to the sums of its address, and one to the hessian; where there are masks, one a row, those
-    /// of zero leave their row out and the others are all ones.
+    /// Adds the gradient of every row to the sums of its address, and one to the hessian; masks as of [`Kernels::sum`].
     ///
     /// # Panics
     /// When there are no sums for an address, or masks for some rows only.

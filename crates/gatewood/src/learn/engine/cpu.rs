@@ -1,10 +1,11 @@
 //! The engine of this process: rows in memory, threads and SIMD.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::platform::parallel::*;
 
+use super::addresses::RowAddresses;
 use super::draw::{Weights, draw};
 use super::made::{ByteRows, MakeColumns};
 use super::rows::PackedRows;
@@ -58,6 +59,22 @@ pub(crate) struct CpuState {
     margins: Vec<Vec<i32>>,
     /// One list a margin.
     gradients: Vec<Vec<i32>>,
+    /// What was counted last of these margins, and among which rows.
+    counted: Mutex<Option<Counted>>,
+}
+
+/// The least margin of some rows, and how many of these have each margin from there on and are of the one class, or the other;
+/// nothing where margins are spread so far that few rows would have the same.
+type Counts = Option<(i32, Vec<u32>)>;
+
+/// What was counted among which rows.
+type Counted = (Option<Vec<bool>>, Arc<Counts>);
+
+impl CpuState {
+    /// Margins are about to change.
+    fn forget_counts(&mut self) {
+        *self.counted.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 impl<'a> CpuEngine<'a> {
@@ -122,20 +139,19 @@ impl<'a> CpuEngine<'a> {
     }
 
     /// Whether all rows that are summed over count for one: then they are weighed when all are summed.
-    fn is_even(state: &CpuState, next: &Summand<'_, Vec<u16>>) -> bool {
+    fn is_even(state: &CpuState, next: &Summand<'_, RowAddresses>) -> bool {
         state.objective.hessian() != Hessian::Count && state.weights.is_empty() && next.climbed.is_empty()
     }
 
-    /// Adds some rows to sums, given their part of the gradients; `room` is for those that are learned from.
+    /// Adds some rows to sums, given their part of the gradients.
     ///
     /// Sums are made once for many rows: a root of twelve inputs has more addresses than a piece has rows.
     fn add_rows(
         &self,
         state: &CpuState,
-        next: &Summand<'_, Vec<u16>>,
+        next: &Summand<'_, RowAddresses>,
         gradients: &[i32],
         rows: Range<usize>,
-        room: &mut Vec<i32>,
         sums: &mut [Sums],
     ) {
         let addresses = &next.addresses[rows.clone()];
@@ -147,15 +163,7 @@ impl<'a> CpuEngine<'a> {
                 _ if state.objective.hessian() == Hessian::One => {
                     self.kernels.sum_ones(addresses, gradients, learned.unwrap_or_default(), sums);
                 }
-                None => self.kernels.sum(addresses, gradients, sums),
-                Some(learned) => {
-                    // A gradient of zero has a hessian of zero.
-                    room.clear();
-                    room.extend(
-                        gradients.iter().zip(learned).map(|(&gradient, &learned)| gradient & learned),
-                    );
-                    self.kernels.sum(addresses, room, sums);
-                }
+                learned => self.kernels.sum(addresses, gradients, learned.unwrap_or_default(), sums),
             }
             return;
         }
@@ -174,7 +182,7 @@ impl<'a> CpuEngine<'a> {
     }
 
     /// What came of all rows, weighed.
-    fn finish(state: &CpuState, next: &Summand<'_, Vec<u16>>, sums: Option<Vec<Sums>>) -> Vec<Sums> {
+    fn finish(state: &CpuState, next: &Summand<'_, RowAddresses>, sums: Option<Vec<Sums>>) -> Vec<Sums> {
         let mut sums = sums.unwrap_or_default();
         if Self::is_even(state, next) {
             sums.iter_mut().for_each(|sums| sums.weigh(WEIGHT_ONE.into()));
@@ -182,9 +190,20 @@ impl<'a> CpuEngine<'a> {
         sums
     }
 
-    /// The least margin of some rows, and how many of these have each margin from there on and are of the one class, or the other;
-    /// nothing where margins are spread so far that few rows would have the same.
-    fn count_margins(&self, margins: &[i32], among: Option<&[bool]>) -> Option<(i32, Vec<u32>)> {
+    /// How many rows have each margin, where one is learned; counted once for all scales.
+    fn counts(&self, state: &CpuState, among: Option<&[bool]>) -> Arc<Counts> {
+        let mut last = state.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((rows, counts)) = &*last
+            && rows.as_deref() == among
+        {
+            return counts.clone();
+        }
+        let counts = Arc::new(self.count_margins(&state.margins[0], among));
+        *last = Some((among.map(<[bool]>::to_vec), counts.clone()));
+        counts
+    }
+
+    fn count_margins(&self, margins: &[i32], among: Option<&[bool]>) -> Counts {
         let (first, last) = (*margins.iter().min()?, *margins.iter().max()?);
         let places = 2 * usize::try_from(last.checked_sub(first)?).ok()? + 2;
         if places > margins.len() / 8 {
@@ -229,7 +248,7 @@ pub(super) fn add_sums(sums: Option<Vec<Sums>>, others: Option<Vec<Sums>>) -> Op
 
 impl Engine for CpuEngine<'_> {
     type State = CpuState;
-    type Addresses = Vec<u16>;
+    type Addresses = RowAddresses;
 
     fn rows(&self) -> usize {
         self.targets.len()
@@ -251,7 +270,9 @@ impl Engine for CpuEngine<'_> {
             start.held_out.unwrap_or_default().iter().map(|&held| if held { 0 } else { -1 }).collect();
         let margins = start.bias.iter().map(|&bias| vec![bias; rows]).collect();
         let gradients = start.bias.iter().map(|_| vec![0; rows]).collect();
-        let mut state = CpuState { objective: start.objective.clone(), weights, learned, margins, gradients };
+        let objective = start.objective.clone();
+        let counted = Mutex::default();
+        let mut state = CpuState { objective, weights, learned, margins, gradients, counted };
         for tree in start.trees {
             let addresses = self.address(&state, tree)?;
             self.shift(&mut state, tree, &addresses)?;
@@ -275,10 +296,10 @@ impl Engine for CpuEngine<'_> {
         Sample::gather(rows, order, words, picks, self.kernels)
     }
 
-    fn address(&self, _: &CpuState, tree: &VoteTree) -> Result<Vec<u16>> {
+    fn address(&self, _: &CpuState, tree: &VoteTree) -> Result<RowAddresses> {
         let held = self.made.as_ref().map(|(_, rows)| rows as _);
         let wide = Wide { held, ..self.wide };
-        let mut addresses = vec![0u16; self.rows()];
+        let mut addresses = RowAddresses::room(self.rows());
         addresses.par_chunks_mut(CHUNK_ROWS).enumerate().for_each_init(
             Scratch::default,
             |scratch, (chunk, addresses)| {
@@ -288,21 +309,22 @@ impl Engine for CpuEngine<'_> {
         Ok(addresses)
     }
 
-    fn sum(&self, state: &CpuState, what: &Summand<'_, Vec<u16>>) -> Result<Vec<Sums>> {
+    fn sum(&self, state: &CpuState, what: &Summand<'_, RowAddresses>) -> Result<Vec<Sums>> {
         let rows = part_rows(self.rows());
         let gradients = state.gradients[what.margin].par_chunks(rows).enumerate();
         let sums = gradients.map(|(part, gradients)| {
-            let (mut sums, mut room) = (vec![Sums::default(); what.count], Vec::new());
+            let mut sums = vec![Sums::default(); what.count];
             let pieces = gradients.chunks(CHUNK_ROWS);
             for (first, gradients) in (part * rows..).step_by(CHUNK_ROWS).zip(pieces) {
-                self.add_rows(state, what, gradients, first..first + gradients.len(), &mut room, &mut sums);
+                self.add_rows(state, what, gradients, first..first + gradients.len(), &mut sums);
             }
             Some(sums)
         });
         Ok(Self::finish(state, what, sums.reduce(|| None, add_sums)))
     }
 
-    fn update(&self, state: &mut CpuState, trees: &[(&VoteTree, &Vec<u16>)]) -> Result<()> {
+    fn update(&self, state: &mut CpuState, trees: &[(&VoteTree, &RowAddresses)]) -> Result<()> {
+        state.forget_counts();
         let objective = &state.objective;
         let pieces = in_pieces(&mut state.margins, PIECE_ROWS).into_par_iter();
         let pieces = pieces.zip(in_pieces(&mut state.gradients, PIECE_ROWS));
@@ -321,9 +343,10 @@ impl Engine for CpuEngine<'_> {
     fn update_and_sum(
         &self,
         state: &mut CpuState,
-        tree: Option<(&VoteTree, &Vec<u16>)>,
-        next: Option<&Summand<'_, Vec<u16>>>,
+        tree: Option<(&VoteTree, &RowAddresses)>,
+        next: Option<&Summand<'_, RowAddresses>>,
     ) -> Result<Vec<Sums>> {
+        state.forget_counts();
         let rows = part_rows(self.rows());
         let [mut margins, mut gradients] =
             [&mut state.margins[0], &mut state.gradients[0]].map(std::mem::take);
@@ -332,17 +355,21 @@ impl Engine for CpuEngine<'_> {
         let parts = both.enumerate().map(|(part, both)| (part * rows, both)).collect();
         let sums = each_awake(parts, |(start, (margins, gradients)): (usize, (&mut [i32], &mut [i32]))| {
             let mut sums = next.map(|next| vec![Sums::default(); next.count]);
-            let mut room = Vec::new();
+            let mut room = [0; PIECE_ROWS];
             let pieces = margins.chunks_mut(PIECE_ROWS).zip(gradients.chunks_mut(PIECE_ROWS));
-            for (first, (margins, gradients)) in (start..).step_by(PIECE_ROWS).zip(pieces) {
+            for (first, (margins, mut gradients)) in (start..).step_by(PIECE_ROWS).zip(pieces) {
                 let rows = first..first + margins.len();
                 if let Some((tree, addresses)) = tree {
+                    if next.is_some() {
+                        // Of this tree's gradients nothing but the sums is wanted: after the next tree there are others.
+                        gradients = &mut room[..margins.len()];
+                    }
                     let (addresses, targets) = (&addresses[rows.clone()], &self.targets[rows.clone()]);
                     let objective = &reading.objective;
                     objective.update(self.kernels, tree.votes(), addresses, targets, margins, gradients);
                 }
                 if let (Some(next), Some(sums)) = (next, &mut sums) {
-                    self.add_rows(reading, next, gradients, rows, &mut room, sums);
+                    self.add_rows(reading, next, gradients, rows, sums);
                 }
             }
             sums
@@ -352,7 +379,8 @@ impl Engine for CpuEngine<'_> {
         Ok(next.map_or_else(Vec::new, |next| Self::finish(state, next, sums)))
     }
 
-    fn shift(&self, state: &mut CpuState, tree: &VoteTree, addresses: &Vec<u16>) -> Result<()> {
+    fn shift(&self, state: &mut CpuState, tree: &VoteTree, addresses: &RowAddresses) -> Result<()> {
+        state.forget_counts();
         let pieces = in_pieces(&mut state.margins, CHUNK_ROWS).into_par_iter();
         let pieces = pieces.zip(addresses.par_chunks(CHUNK_ROWS));
         pieces.for_each(|(mut margins, addresses)| add_votes(tree, addresses, &mut margins));
@@ -379,13 +407,14 @@ impl Engine for CpuEngine<'_> {
             terms.map(|term| (term * (1u64 << 32) as f64) as i128)
         };
         let add = |a: [i128; 3], b: [i128; 3]| std::array::from_fn(|i| a[i] + b[i]);
-        if let ([margins], true) = (&state.margins[..], state.objective.classifies())
-            && let Some((first, counts)) = self.count_margins(margins, among)
+        if state.margins.len() == 1
+            && state.objective.classifies()
+            && let Some((first, counts)) = &*self.counts(state, among)
         {
             // Many rows have the same margin, and logarithms take long.
-            let counts = counts.into_iter().enumerate().filter(|&(_, count)| count > 0);
-            return Ok(counts.fold([0; 3], |sums, (place, count)| {
-                let of_one = terms(&[first + (place / 2) as i32], place as u32 % 2);
+            let counts = counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+            return Ok(counts.fold([0; 3], |sums, (place, &count)| {
+                let of_one = terms(&[*first + (place / 2) as i32], place as u32 % 2);
                 add(sums, of_one.map(|term| term * i128::from(count)))
             }));
         }

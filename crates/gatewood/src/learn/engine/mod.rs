@@ -13,6 +13,7 @@
 //!   behind the seam of [`super::device`].
 //! - [`ColumnOrder`]: the order in which columns are packed into words of rows.
 
+mod addresses;
 mod cpu;
 mod device;
 mod draw;
@@ -22,6 +23,7 @@ mod rows;
 
 use std::sync::Arc;
 
+pub(crate) use addresses::RowAddresses;
 pub(crate) use cpu::CpuEngine;
 pub(crate) use device::DeviceEngine;
 pub(crate) use draw::SamplingPower;
@@ -108,7 +110,8 @@ pub(crate) trait Engine: Sync {
     /// Adds the votes of trees to the margins and brings the gradients up to date; without trees, only that.
     fn update(&self, state: &mut Self::State, trees: &[(&VoteTree, &Self::Addresses)]) -> Result<()>;
 
-    /// For one margin: [`Engine::update`] by a tree, then [`Engine::sum`] for the next, while the rows are at hand.
+    /// For one margin: [`Engine::update`] by a tree, then [`Engine::sum`] for the next, while the rows are at hand. The
+    /// gradients are up to date after a call without a next tree.
     fn update_and_sum(
         &self,
         state: &mut Self::State,

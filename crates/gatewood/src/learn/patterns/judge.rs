@@ -6,7 +6,7 @@ use crate::Result;
 use crate::bits::kernels::{Kernels, Line, Stencil};
 use crate::bits::{BLOCK_WORDS, WORD_BITS};
 use crate::circuit::{Pattern, PatternRun, Planes};
-use crate::learn::engine::{CpuEngine, Picks};
+use crate::learn::engine::{CpuEngine, Picks, RowAddresses};
 use crate::learn::gate::LogTable;
 use crate::platform::parallel::*;
 
@@ -138,7 +138,7 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
         Ok(())
     }
 
-    fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<Vec<u16>>> {
+    fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<RowAddresses>> {
         let rows = self.packed.rows();
         let stencil = |pattern: &&Pattern| PatternRun::stencil(self.planes, pattern);
         let stencils: Vec<Vec<Stencil>> =

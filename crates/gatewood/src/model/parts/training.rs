@@ -349,6 +349,7 @@ impl Run<'_> {
             encoding: Some(encoding),
             encode_time,
             learn_time,
+            processor_time: None,
             grove: Some(report),
         })
     }

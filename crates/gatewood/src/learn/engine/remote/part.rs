@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::super::addresses::RowAddresses;
 use super::super::cpu::CpuState;
 use super::super::draw::{Spacing, Weights, pick_all};
 use super::super::rows::PackedRows;
@@ -34,7 +35,7 @@ struct PartState {
     rows: CpuState,
     held_out: Vec<bool>,
     /// The root addresses of trees that were summed over and not yet voted.
-    addresses: Vec<(VoteTree, Vec<u16>)>,
+    addresses: Vec<(VoteTree, RowAddresses)>,
     /// The weights of the last weighing, by its number.
     weighed: Option<(u64, Vec<Weights>)>,
 }
@@ -324,7 +325,7 @@ impl PartRows {
         };
         let places = trees.iter().map(|tree| state.find(engine, tree)).collect::<Result<Vec<_>>>()?;
         let known = std::mem::take(&mut state.addresses);
-        let voting: Vec<(&VoteTree, &Vec<u16>)> =
+        let voting: Vec<(&VoteTree, &RowAddresses)> =
             trees.iter().zip(&places).map(|(tree, &place)| (tree, &known[place].1)).collect();
         let summand = next.as_ref().zip(next_place).map(|(next, place)| next.summand(&known[place].1));
         let sums = if is_one && voting.len() < 2 {
@@ -364,7 +365,7 @@ impl PartRows {
 }
 
 impl Asked {
-    fn summand<'a>(&'a self, addresses: &'a Vec<u16>) -> Summand<'a, Vec<u16>> {
+    fn summand<'a>(&'a self, addresses: &'a RowAddresses) -> Summand<'a, RowAddresses> {
         Summand { margin: self.margin, addresses, count: self.count, climbed: &self.climbed }
     }
 }
