@@ -68,7 +68,7 @@ fn pla_files() {
         ("", "not a PLA file: no .i line gives the number of inputs"),
         (".i x\n", "line 1: .i must give the number of inputs, 1 to 65536"),
         (".i 0\n", "line 1: .i must give the number of inputs, 1 to 65536"),
-        (".i 2\n.o 3\n", "line 2: the file has 3 outputs, but one is wanted"),
+        (".i 2\n.o 3\n", "line 2: the file has 3 outputs, but one is wanted (gatewood learn takes several)"),
         (".i 2\n.o\n", "line 2: .o must give the number of outputs"),
         (".i 2\n01 1\n", "line 2: a row comes before .o gave the number of outputs"),
         (".o 1\n01 1\n", "line 2: a row comes before .i gave the number of inputs"),

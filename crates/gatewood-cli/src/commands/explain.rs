@@ -9,7 +9,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::inspect::named_shape;
 use super::predict::contributions_of;
 use super::sources::{ModelArgs, data_spec};
 use crate::terminal::{OutputFile, Usage, count, print, seconds};
@@ -88,8 +87,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let (model, options) = args.model.load()?;
     if let Some(path) = &args.heat_map {
         let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
-        let image = table.select_rows(&[row_of(args, &table)?])?;
-        return draw_heat_map(args, &model, &image, path);
+        let row = table.select_rows(&[row_of(args, &table)?])?;
+        return draw_heat_map(args, &model, &row, path);
     }
     if model.circuit().says_values() && args.robustness.is_none() && args.sample.is_none() {
         let table = load_unlabelled(&data_spec(&args.data)?, &options)?;
@@ -107,19 +106,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// Draws which pixels of an image speak for its class.
-fn draw_heat_map(args: &Args, model: &Model, image: &Table, path: &Path) -> Result<()> {
-    let Some((height, width)) = named_shape(model.encoder()) else {
-        bail!(Usage("the columns are not named as those of images are, by line and column".into()));
+fn draw_heat_map(args: &Args, model: &Model, row: &Table, path: &Path) -> Result<()> {
+    let Some(image) = model.image() else {
+        bail!(Usage(
+            "the model is not known to be of images: its columns are not named by line and column".into()
+        ));
     };
-    let worth = pixel_worth(model, image, args.model.threads)?;
-    let said = model.predict(image, 1)?;
+    let worth = pixel_worth(model, row, args.model.threads)?;
+    let said = model.predict(row, 1)?;
     let class = match said.values() {
         Some(values) => format!("{} {}", model.label().unwrap_or("value"), values[0]),
         None => model.classes()[said.classes()[0] as usize].clone(),
     };
     let title = format!("Row {}: what speaks for {class}", args.row);
     let mut file = OutputFile::create(Some(path), [args.model.path()])?;
-    file.write_all(heat_map(&title, &worth, width, height)?.as_bytes())?;
+    file.write_all(heat_map(&title, &worth, image.width, image.height)?.as_bytes())?;
     file.finish()?;
     print(&format!("row {}: {class}\n", args.row))
 }

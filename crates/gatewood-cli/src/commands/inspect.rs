@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use crate::terminal::{Grid, OutputFile, Usage, count, print, several, share};
 use anyhow::{Result, bail};
 use gatewood::circuit::{NetlistSize, Output, SimplifySettings, SumsOf};
-use gatewood::encode::Encoder;
 use gatewood::export::{Frequency, ModelOptions, heat_map, netlist_of, pattern_picture, size_in_parts};
 use gatewood::model::{Circuit, Model};
 use serde_json::json;
@@ -222,7 +221,8 @@ fn in_lines(settings: &[(String, String)]) -> Vec<String> {
 
 /// Writes the heat map of a model of images.
 fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path, from: &Path) -> Result<()> {
-    let Some((height, width)) = shape.or_else(|| named_shape(model.encoder())) else {
+    let Some((height, width)) = shape.or_else(|| model.image().map(|image| (image.height, image.width)))
+    else {
         bail!(Usage(
             "the columns are not named as those of images are: --shape 28x28 says how they lie".into()
         ));
@@ -231,26 +231,6 @@ fn draw_pixels(model: &Model, shape: Option<(usize, usize)>, path: &Path, from: 
     let mut file = OutputFile::create(Some(path), [from])?;
     file.write_all(picture.as_bytes())?;
     file.finish()
-}
-
-/// The height and width of images, where the columns are named by line and column: `r3c14`, or `red_r3c14`.
-pub(crate) fn named_shape(encoder: &Encoder) -> Option<(usize, usize)> {
-    let place = |name: &str| {
-        let (line, column) = name.rsplit('_').next()?.strip_prefix('r')?.split_once('c')?;
-        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
-    };
-    let planes = if encoder.inputs().iter().any(|input| input.name.contains('_')) { 3 } else { 1 };
-    let pixels = encoder.width() / planes;
-    let mut width = None;
-    for input in encoder.inputs() {
-        let (line, column) = place(&input.name)?;
-        let before = (input.position % pixels.max(1)).checked_sub(column)?;
-        if line > 0 && width.get_or_insert(before / line) != &(before / line) {
-            return None;
-        }
-    }
-    let width = width.filter(|&width| width > 0 && pixels.is_multiple_of(width))?;
-    Some((pixels / width, width))
 }
 
 /// Gates up to which a circuit is made as a whole to be counted; that takes about half a second of a core and 6 MB for a

@@ -196,7 +196,9 @@ impl Text {
                 ".o" => {
                     let count = size(&rest).ok_or_else(|| wrong(".o must give the number of outputs"))?;
                     if count != 1 && !several {
-                        return Err(wrong(&format!("the file has {count} outputs, but one is wanted")));
+                        return Err(wrong(&format!(
+                            "the file has {count} outputs, but one is wanted (gatewood learn takes several)"
+                        )));
                     }
                     text.outputs = count;
                 }

@@ -23,6 +23,7 @@ mod cross_validate;
 mod digest;
 mod file;
 mod file_patterns;
+mod image;
 mod importance;
 mod metrics;
 mod packing;

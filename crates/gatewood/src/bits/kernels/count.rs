@@ -62,7 +62,7 @@ pub(super) fn popcount_generic<V: Vector>(words: &[u64]) -> u64 {
 
 /// Adds two vectors to a third, bit by bit: the sum stays in `sum`, the carry is returned.
 #[inline(always)]
-fn carry_save<V: Vector>(sum: &mut V, a: V, b: V) -> V {
+pub(super) fn carry_save<V: Vector>(sum: &mut V, a: V, b: V) -> V {
     let either = a.xor(b);
     let carry = V::mux(either, a, *sum);
     *sum = either.xor(*sum);

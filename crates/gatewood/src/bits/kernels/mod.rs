@@ -298,6 +298,11 @@ impl Kernels {
         dispatch!(self, matches::matches(stencil, planes, width, out));
     }
 
+    /// How many rows are in both of two sets, each a line for every block.
+    pub(crate) fn shared_ones(self, a: &[Line], b: &[Line]) -> u32 {
+        dispatch!(self, matches::shared_ones(a, b))
+    }
+
     /// The address of each row, as many rows as `out` has room for.
     ///
     /// # Panics

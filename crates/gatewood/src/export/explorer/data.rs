@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ExplorerOptions;
 use crate::circuit::{Grove, Output, PatternLayer, Target, Tree, TruthTable, VoteTree};
-use crate::encode::{BitMeaning, Encoder, ImageShape, Test};
+use crate::encode::{BitMeaning, ImageShape, Test};
 use crate::export::{ModelOptions, netlist_of};
 use crate::model::{Circuit, Model};
 use crate::{Error, Result};
@@ -170,8 +170,7 @@ fn size(model: &Model, options: &ExplorerOptions) -> Result<Value> {
 
 /// How the columns of a row make an image: as told, as patterns have it, or as the columns are named.
 fn shape(model: &Model, told: Option<ImageShape>) -> Result<Option<ImageShape>> {
-    let encoder = model.encoder();
-    let width = encoder.width();
+    let width = model.encoder().width();
     if let Some(told) = told {
         if told.columns() != width {
             return Err(Error::data(format!(
@@ -184,62 +183,13 @@ fn shape(model: &Model, told: Option<ImageShape>) -> Result<Option<ImageShape>> 
         }
         return Ok(Some(told));
     }
-    let by_names = named_shape(encoder);
-    if by_names.is_some() {
-        return Ok(by_names);
-    }
-    let Circuit::Grove(grove) = model.circuit() else { return Ok(None) };
-    let planes = grove.patterns().planes();
-    let places = planes.width() * planes.height();
-    let channels = width.checked_div(places).unwrap_or(0);
-    let fits = places > 0 && channels * places == width && matches!(channels, 1 | 3);
-    Ok(fits.then_some(ImageShape { width: planes.width(), height: planes.height(), channels }))
-}
-
-/// The shape of images whose columns are named by line and column: `r3c14`, or `red_r3c14`.
-fn named_shape(encoder: &Encoder) -> Option<ImageShape> {
-    let place = |name: &str| {
-        let (line, column) = name.rsplit('_').next()?.strip_prefix('r')?.split_once('c')?;
-        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?))
-    };
-    let is_coloured = |name: &str| ["red_", "green_", "blue_"].iter().any(|plane| name.starts_with(plane));
-    let channels = if encoder.inputs().iter().any(|input| is_coloured(&input.name)) { 3 } else { 1 };
-    let pixels = encoder.width() / channels;
-    let mut width = None;
-    for input in encoder.inputs() {
-        let (line, column) = place(&input.name)?;
-        let before = (input.position % pixels.max(1)).checked_sub(column)?;
-        if line > 0 && width.get_or_insert(before / line) != &(before / line) {
-            return None;
-        }
-    }
-    let width = width.filter(|&width| width > 0 && pixels.is_multiple_of(width))?;
-    let shape = ImageShape { width, height: pixels / width, channels };
-    (shape.columns() == encoder.width()).then_some(shape)
+    // The page draws grey and colours.
+    Ok(model.image().filter(|image| matches!(image.channels, 1 | 3)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn images_are_known_by_the_names_of_their_columns() {
-        for shape in [ImageShape::grey(28, 28), ImageShape { width: 5, height: 3, channels: 3 }] {
-            let names = shape.names();
-            let mut encoder = Encoder::identity(names.len());
-            encoder = rename(encoder, &names);
-            assert_eq!(named_shape(&encoder), Some(shape));
-        }
-        assert_eq!(named_shape(&Encoder::identity(6)), None);
-    }
-
-    fn rename(encoder: Encoder, names: &[String]) -> Encoder {
-        let mut value = serde_json::to_value(&encoder).unwrap();
-        for (input, name) in value["inputs"].as_array_mut().unwrap().iter_mut().zip(names) {
-            input["name"] = json!(name);
-        }
-        serde_json::from_value(value).unwrap()
-    }
 
     #[test]
     fn tables_are_written_from_the_lowest_address() {

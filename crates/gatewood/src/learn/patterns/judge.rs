@@ -3,8 +3,8 @@
 use super::climb::{ARITY, Judge};
 use super::packed::{BLOCK_ROWS, PackedPlanes};
 use crate::Result;
+use crate::bits::WORD_BITS;
 use crate::bits::kernels::{Kernels, Line, Stencil};
-use crate::bits::{BLOCK_WORDS, WORD_BITS};
 use crate::circuit::{Pattern, PatternRun, Planes};
 use crate::learn::engine::{CpuEngine, Picks, RowAddresses};
 use crate::learn::gate::LogTable;
@@ -102,14 +102,14 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
             }
         }
         let all = rows.there.clone();
-        let counts = count(&rows, &all, &all);
+        let counts = count(self.kernels, &rows, &all, &all);
         Ok(SampleHere { rows, cells: vec![(all, counts)] })
     }
 
     fn judge(&self, sample: &SampleHere, patterns: &[Pattern]) -> Result<Vec<(i64, usize)>> {
         let score = |column: &Cell| -> i64 {
             let parts = sample.cells.iter().map(|(cell, all)| {
-                let ones = count(&sample.rows, cell, column);
+                let ones = count(self.kernels, &sample.rows, cell, column);
                 self.logs.purity(ones[0], ones[1]) + self.logs.purity(all[0] - ones[0], all[1] - ones[1])
             });
             parts.sum()
@@ -129,7 +129,7 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
             let with = |keep: fn(u64, u64) -> u64| {
                 let both = cell.iter().zip(&column);
                 let kept: Cell = both.map(|(a, b)| std::array::from_fn(|i| keep(a[i], b[i]))).collect();
-                let counts = count(rows, &kept, &kept);
+                let counts = count(self.kernels, rows, &kept, &kept);
                 (kept, counts)
             };
             [with(|cell, column| cell & !column), with(|cell, column| cell & column)]
@@ -180,15 +180,7 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
 }
 
 /// Rows of each side that are in both.
-fn count(rows: &Rows, cell: &Cell, column: &Cell) -> [u32; 2] {
-    let ones = |range: std::ops::Range<usize>| {
-        let mut ones = 0;
-        for (a, b) in cell[range.clone()].iter().zip(&column[range]) {
-            for i in 0..BLOCK_WORDS {
-                ones += (a[i] & b[i]).count_ones();
-            }
-        }
-        ones
-    };
-    [ones(0..rows.split), ones(rows.split..cell.len())]
+fn count(kernels: Kernels, rows: &Rows, cell: &Cell, column: &Cell) -> [u32; 2] {
+    let ((low, high), (of_low, of_high)) = (cell.split_at(rows.split), column.split_at(rows.split));
+    [kernels.shared_ones(low, of_low), kernels.shared_ones(high, of_high)]
 }

@@ -10,6 +10,9 @@ use crate::platform::parallel::*;
 /// Rows of a block.
 pub(super) const BLOCK_ROWS: usize = BLOCK_WORDS * WORD_BITS;
 
+/// Words of a row that are read at once: what the processor fetches together.
+const TOGETHER: usize = 8;
+
 const _: () = assert!(BLOCK_WORDS.is_multiple_of(BLOCKS));
 
 /// The bits of all places of some rows: a row is so many words.
@@ -100,16 +103,26 @@ impl PackedPlanes {
     pub(super) fn fill_block(&self, rows: impl Iterator<Item = usize>, lines: &mut Vec<Line>) {
         let rows: Vec<usize> = rows.take(BLOCK_ROWS).map(|row| row * self.width).collect();
         lines.resize(self.width * WORD_BITS, Line::default());
-        for (word, lines) in lines.chunks_exact_mut(WORD_BITS).enumerate() {
+        let mut squares: [Blocks; TOGETHER] = [[[0; BLOCKS]; WORD_BITS]; TOGETHER];
+        for (group, lines) in lines.chunks_mut(TOGETHER * WORD_BITS).enumerate() {
+            let word = group * TOGETHER;
+            let here = TOGETHER.min(self.width - word);
             for part in 0..BLOCK_WORDS / BLOCKS {
-                let mut square: Blocks = [[0; BLOCKS]; WORD_BITS];
                 let rows = rows.chunks(BLOCKS * WORD_BITS).nth(part).unwrap_or_default();
-                for (at, &row) in rows.iter().enumerate() {
-                    square[at % WORD_BITS][at / WORD_BITS] = self.words[row + word];
+                if rows.len() < BLOCKS * WORD_BITS {
+                    squares = [[[0; BLOCKS]; WORD_BITS]; TOGETHER];
                 }
-                self.kernels.transpose(&mut square);
-                for (line, made) in lines.iter_mut().zip(&square) {
-                    line[part * BLOCKS..][..BLOCKS].copy_from_slice(made);
+                for (at, &row) in rows.iter().enumerate() {
+                    let words = &self.words[row + word..][..here];
+                    for (square, &word) in squares.iter_mut().zip(words) {
+                        square[at % WORD_BITS][at / WORD_BITS] = word;
+                    }
+                }
+                for (square, lines) in squares.iter_mut().zip(lines.chunks_exact_mut(WORD_BITS)) {
+                    self.kernels.transpose(square);
+                    for (line, made) in lines.iter_mut().zip(&*square) {
+                        line[part * BLOCKS..][..BLOCKS].copy_from_slice(made);
+                    }
                 }
             }
         }

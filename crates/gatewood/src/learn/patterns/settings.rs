@@ -101,6 +101,13 @@ const MOST_BITS: u64 = 1 << 35;
 /// Images from which on patterns of colours are many, and learned in small steps.
 const LARGE: usize = 20_000;
 
+/// Patterns of grey and colour images for each of them where they are few, and how many there are at least.
+const PER_ROW: usize = 8;
+const FEWEST: usize = 2_000;
+
+/// Images from which on more variations of a pattern of colours are worth their time.
+const MANY: usize = 2_000;
+
 /// What is known of images before patterns are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ImageProfile {
@@ -222,14 +229,16 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
     let values = profile.has_values;
     let sample_rows = if values { binary.sample_rows } else { profile.rows.clamp(1000, 8192) };
     let is_large = profile.rows >= LARGE;
+    let few = profile.rows.saturating_mul(PER_ROW).max(FEWEST);
     let colour = PatternPlan {
-        count: if is_large { 48_000 } else { 12_000 },
+        count: if is_large { 48_000 } else { few.min(12_000) },
         kinds: vec![kind([3, 5], [5, 7], [4, 9], true), kind([3, 6], [5, 7], [4, 9], false)],
         offsets: 24,
         margin: if values { 0.04 } else { 0.08 },
         levels: 3,
         pixels: values,
         counts: 3,
+        trials: if values || profile.rows < MANY { 64 } else { 256 },
         learning_rate: if is_large { 0.06 } else { 0.2 },
         // Measured for colours alone.
         mirrored: profile.mirrors,
@@ -237,7 +246,7 @@ fn defaults(profile: &ImageProfile) -> PatternPlan {
         ..binary.clone()
     };
     let grey = PatternPlan {
-        count: if values { 10_000 } else { 20_000 },
+        count: few.min(if values { 10_000 } else { 20_000 }),
         kinds: vec![kind([4, 8], [5, 7], [2, 5], true), kind([4, 8], [5, 9], [1, 4], false)],
         offsets: 16,
         levels: 3,
@@ -259,25 +268,26 @@ mod tests {
 
     #[test]
     fn images_of_colours_are_looked_at_from_both_sides() {
-        let resolve = |channels: usize, mirrors: bool, settings: &PatternSettings| {
+        let profile = |channels: usize, mirrors: bool| {
             let image = ImageShape { width: 32, height: 32, channels };
             let (rows, all_rows) = (50_000, 100_000);
-            let profile =
-                ImageProfile { rows, all_rows, image, is_binary: false, has_values: false, mirrors };
-            settings.resolve(None, &profile, 1).unwrap()
+            ImageProfile { rows, all_rows, image, is_binary: false, has_values: false, mirrors }
+        };
+        let resolve = |channels: usize, mirrors: bool, settings: &PatternSettings| {
+            settings.resolve(None, &profile(channels, mirrors), 1).unwrap()
         };
         let open = PatternSettings::default();
         let plan = resolve(3, true, &open);
-        assert_eq!((plan.count, plan.counts, plan.mirrored), (48_000, 3, true));
+        assert_eq!((plan.count, plan.counts, plan.trials, plan.mirrored), (48_000, 3, 256, true));
         assert!(!resolve(3, false, &open).mirrored && !resolve(1, true, &open).mirrored);
         let settings = |text: &str| serde_json::from_str::<PatternSettings>(text).unwrap();
         assert!(!resolve(3, true, &settings(r#"{"pixels": true}"#)).mirrored);
         assert!(!resolve(3, true, &settings(r#"{"mirrored": false}"#)).mirrored);
         assert!(resolve(1, true, &settings(r#"{"mirrored": true}"#)).mirrored);
+        let few = ImageProfile { rows: 900, ..profile(3, false) };
+        let plan = open.resolve(None, &few, 1).unwrap();
+        assert_eq!((plan.count, plan.trials), (7_200, 64));
         let steps = settings(r#"{"learning_rate": 0}"#);
-        let image = ImageShape::grey(9, 9);
-        let profile =
-            ImageProfile { rows: 9, all_rows: 9, image, is_binary: false, has_values: false, mirrors: false };
-        assert!(steps.resolve(None, &profile, 1).is_err_and(|error| error.is_setting()));
+        assert!(steps.resolve(None, &few, 1).is_err_and(|error| error.is_setting()));
     }
 }
