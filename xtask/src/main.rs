@@ -10,6 +10,7 @@ mod browser;
 mod compare;
 mod dependencies;
 mod docs;
+mod gpu;
 mod hardware;
 mod log;
 mod packages;
@@ -135,6 +136,7 @@ fn steps() -> Vec<Step> {
         python::steps(),
         wheel::steps(),
         hardware::steps(),
+        gpu::steps(),
         site::steps(),
         browser::steps(),
         docs::steps(),

@@ -102,15 +102,23 @@ fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.split_once(&format!("\"{name}\":\""))?.1.split('"').next()
 }
 
+/// The programs with tests that [`build`] compiled, each with the folder of its crate.
+pub fn test_programs() -> Result<Vec<(PathBuf, PathBuf)>> {
+    let programs = std::fs::read_to_string(list()).context("the tests were not compiled")?;
+    let split = |line: &str| {
+        let (manifest, program) = line.split_once('\t')?;
+        Some((Path::new(manifest).parent()?.to_path_buf(), PathBuf::from(program)))
+    };
+    Ok(programs.lines().filter_map(split).collect())
+}
+
 /// Runs what [`build`] compiled, without cargo, so that cargo can compile something else meanwhile.
 fn run_tests(log: &Log) -> Result<Outcome> {
-    let programs = std::fs::read_to_string(list()).context("the tests were not compiled")?;
     let mut outcome = Outcome::default();
-    for (manifest, program) in programs.lines().filter_map(|line| line.split_once('\t')) {
-        let folder = Path::new(manifest).parent().context("a manifest lies in a folder")?;
-        log.say(&format!("{}", Path::new(program).display()));
+    for (folder, program) in test_programs()? {
+        log.say(&format!("{}", program.display()));
         let mut command = Command::new(program);
-        command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        command.current_dir(&folder).env("CARGO_MANIFEST_DIR", &folder);
         outcome = counted(log, &mut command, outcome)?;
     }
     if outcome.passed == 0 && outcome.failed.is_empty() {
