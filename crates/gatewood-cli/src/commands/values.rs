@@ -117,6 +117,7 @@ impl Learn<'_> {
             put("gates", json!(circuit.gates()));
             put("depth", json!(circuit.depth()));
             put("train_seconds", json!(trained.learn_time.as_secs_f64()));
+            put("train_cpu_seconds", json!(trained.processor_time.map(|time| time.as_secs_f64())));
             put("load_seconds", json!(self.load_seconds));
             put("seed", json!(self.settings.learn.seed()));
             put("label", json!(self.dataset.label));
