@@ -9,7 +9,7 @@ use crate::rows::{CudaRows, Sample, State, padded_words, parameters};
 /// Rows that a thread weighs and picks from, as the kernels have it.
 const TILE_ROWS_A_THREAD: usize = 8;
 
-/// Numbers of 64 bits of a sample that is gathered from packed rows, as the kernels have it.
+/// Numbers of 64 bits of a sample that is gathered with others, as the kernels have it.
 const SAMPLE_WORDS: usize = 9;
 
 /// Columns that a block gathers at once.
@@ -123,9 +123,6 @@ impl CudaRows<'_> {
         let backend = &self.backend;
         let mut samples = Vec::with_capacity(columns.len());
         for (&(_, rows), columns) in drawn.of.iter().zip(columns) {
-            if columns.len() > MOST_LINES {
-                return Err(Error::too_large(format!("{} columns in one sample", columns.len())));
-            }
             let [split, upper] = rows.map(|rows| padded_words(rows as usize));
             let stride = split + upper;
             samples.push(Sample {
@@ -199,6 +196,7 @@ impl CudaRows<'_> {
         }
         // A line of blocks for some columns; as many lines as a device takes. Where they are few, several blocks in each.
         let lines = columns.div_ceil(COLUMNS_A_LINE).max(1);
+        check_lines(lines, columns)?;
         let wanted = 8 * backend.blocks() as usize / (samples.len() * lines).max(1);
         let blocks = (2 * most).div_ceil(threads as usize).min(wanted).max(1) as u32;
         let together = (MOST_LINES / lines).max(1);
@@ -220,6 +218,7 @@ impl CudaRows<'_> {
     ) -> Result<()> {
         let backend = &self.backend;
         let &Sample { split, stride, ref words, .. } = sample;
+        check_lines(columns.len(), columns.len())?;
         self.columns.each_few(columns, |piece| {
             let at = [
                 piece.sheet.address,
@@ -239,6 +238,12 @@ impl CudaRows<'_> {
             backend.launch("gather", grid, threads, 0, parameters(&at))
         })
     }
+}
+
+/// Whether a device takes so many lines of blocks.
+fn check_lines(lines: usize, columns: usize) -> Result<()> {
+    let fits = lines <= MOST_LINES;
+    if fits { Ok(()) } else { Err(Error::too_large(format!("{columns} columns in one sample"))) }
 }
 
 /// Where the picks of both sides of a draw are, and how many.
