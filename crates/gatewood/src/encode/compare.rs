@@ -1,25 +1,46 @@
-//! Bits that compare two columns, a block of rows at a time.
+//! Bits that compare two columns, or the bytes of one with thresholds, a block of rows at a time.
 
 use super::source::{as_number, misfit};
 use super::view::StoreView;
 use super::{BitMeaning, Encoder, Kind, TableView, Test};
 use crate::Result;
+use crate::bits::kernels::Kernels;
 use crate::bits::{BLOCK_WORDS, WORD_BITS};
 
 /// Rows that are compared together: the values of a column that are compared stay in the first-level cache.
 const ROWS: usize = BLOCK_WORDS * WORD_BITS;
 
-/// Some bits that compare two columns, and where they find their values.
+/// Some bits that compare values, and where they find these.
 pub(super) struct Compared<'a> {
     encoder: &'a Encoder,
     table: TableView<'a>,
     /// The columns that are compared, as positions in the encoder's inputs and in the table.
     columns: Vec<(u32, usize)>,
-    /// For each bit, the two columns among those, and the margin.
-    pairs: Vec<(u32, u32, f64)>,
+    asks: Vec<Ask>,
+}
+
+/// What a bit asks of the columns that are compared.
+enum Ask {
+    /// Whether a byte is above a threshold.
+    Above(u32, f64),
+    /// Whether a value less another is above a margin.
+    Exceeds(u32, u32, f64),
 }
 
 impl<'a> Compared<'a> {
+    /// Whether a bit is written like this: one that compares two columns, or bytes with a threshold.
+    pub(super) fn takes(encoder: &Encoder, table: TableView<'_>, bit: &BitMeaning) -> bool {
+        match bit.test {
+            Test::Exceeds { .. } => true,
+            Test::Above(_) => {
+                let is_pixel = encoder.inputs[bit.column as usize].kind == Kind::Pixel;
+                is_pixel && matches!(table.store, StoreView::Pixels { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// From bits that are written like this.
     pub(super) fn new(
         encoder: &'a Encoder,
         table: TableView<'a>,
@@ -36,42 +57,73 @@ impl<'a> Compared<'a> {
             }
             *place
         };
-        let pairs = bits.iter().filter_map(|bit| match bit.test {
-            Test::Exceeds { other, margin } => Some((place(bit.column), place(other), margin)),
+        let asks = bits.iter().filter_map(|bit| match bit.test {
+            Test::Above(threshold) => Some(Ask::Above(place(bit.column), threshold)),
+            Test::Exceeds { other, margin } => Some(Ask::Exceeds(place(bit.column), place(other), margin)),
             _ => None,
         });
-        let pairs = pairs.collect();
-        Self { encoder, table, columns, pairs }
+        let asks = asks.collect();
+        Self { encoder, table, columns, asks }
     }
 
     /// How many bits there are.
     pub(super) fn bits(&self) -> usize {
-        self.pairs.len()
+        self.asks.len()
     }
 
     /// Writes a block of rows of all bits.
-    pub(super) fn write(&self, block: usize, mut out: Vec<&mut [u64]>) -> Result<()> {
+    pub(super) fn write(&self, block: usize, out: Vec<&mut [u64]>) -> Result<()> {
         let first = block * ROWS;
         let rows = ROWS.min(self.table.rows() - first);
         let is_pixels =
             |&(column, _): &(u32, usize)| self.encoder.inputs[column as usize].kind == Kind::Pixel;
-        if let (StoreView::Pixels { columns: width, bytes }, true) =
-            (self.table.store, self.columns.iter().all(is_pixels))
-        {
-            let mut values = vec![[0u8; ROWS]; self.columns.len()];
-            for (row, pixels) in bytes[first * width..].chunks_exact(width).take(rows).enumerate() {
-                for (values, &(_, position)) in values.iter_mut().zip(&self.columns) {
-                    values[row] = pixels[position];
+        match self.table.store {
+            StoreView::Pixels { columns, bytes } if self.columns.iter().all(is_pixels) => {
+                self.write_bytes(&bytes[first * columns..], columns, rows, out);
+                Ok(())
+            }
+            _ => self.write_numbers(first, rows, out),
+        }
+    }
+
+    /// The same for bytes, row by row.
+    fn write_bytes(&self, bytes: &[u8], width: usize, rows: usize, out: Vec<&mut [u64]>) {
+        let kernels = Kernels::best();
+        let mut values = vec![[0u8; ROWS]; self.columns.len()];
+        // A few rows at a time, which stay in the first-level cache while columns are read from them one after the other.
+        for (some, bytes) in bytes.chunks(width * WORD_BITS).take(rows.div_ceil(WORD_BITS)).enumerate() {
+            for (values, &(_, position)) in values.iter_mut().zip(&self.columns) {
+                let values = &mut values[some * WORD_BITS..][..WORD_BITS];
+                values
+                    .iter_mut()
+                    .zip(bytes[position..].iter().step_by(width))
+                    .for_each(|(to, &byte)| *to = byte);
+            }
+        }
+        let mut words = [0; BLOCK_WORDS];
+        for (out, ask) in out.into_iter().zip(&self.asks) {
+            match *ask {
+                Ask::Above(column, threshold) => match threshold.floor() {
+                    below if below < 0.0 => words.fill(u64::MAX),
+                    // A cast keeps what is too large at the largest byte, which none is above.
+                    threshold => kernels.above(&values[column as usize], threshold as u8, &mut words),
+                },
+                Ask::Exceeds(one, other, margin) => {
+                    // Differences of bytes are whole numbers.
+                    let margin = margin.floor().clamp(-256.0, 256.0) as i16;
+                    let (one, other) = (&values[one as usize], &values[other as usize]);
+                    kernels.exceed(one, other, margin, &mut words);
                 }
             }
-            for (out, &(one, other, margin)) in out.iter_mut().zip(&self.pairs) {
-                // Differences of bytes are whole numbers.
-                let margin = margin.floor().clamp(-256.0, 256.0) as i16;
-                let (one, other) = (&values[one as usize], &values[other as usize]);
-                compare(one, other, rows, out, |a, b| i16::from(a) - i16::from(b) > margin);
+            for (place, (to, word)) in out.iter_mut().zip(words).enumerate() {
+                let rows = rows.saturating_sub(place * WORD_BITS).min(WORD_BITS);
+                *to = if rows == 0 { 0 } else { word & u64::MAX >> (WORD_BITS - rows) };
             }
-            return Ok(());
         }
+    }
+
+    /// The same for numbers of any kind.
+    fn write_numbers(&self, first: usize, rows: usize, out: Vec<&mut [u64]>) -> Result<()> {
         let mut values = vec![[f64::NAN; ROWS]; self.columns.len()];
         for (values, &(column, position)) in values.iter_mut().zip(&self.columns) {
             let input = &self.encoder.inputs[column as usize];
@@ -81,34 +133,19 @@ impl<'a> Compared<'a> {
                 *to = as_number(value, from, input).ok_or_else(|| misfit(input, value, row))?;
             }
         }
-        for (out, &(one, other, margin)) in out.iter_mut().zip(&self.pairs) {
-            compare(&values[one as usize], &values[other as usize], rows, out, |a, b| a - b > margin);
+        for (out, ask) in out.into_iter().zip(&self.asks) {
+            let holds = |row: usize| match *ask {
+                Ask::Above(column, threshold) => values[column as usize][row] > threshold,
+                Ask::Exceeds(one, other, margin) => {
+                    values[one as usize][row] - values[other as usize][row] > margin
+                }
+            };
+            for (word, to) in out.iter_mut().enumerate() {
+                let rows = word * WORD_BITS..rows.min((word + 1) * WORD_BITS);
+                *to = rows.rev().fold(0, |bits, row| bits << 1 | u64::from(holds(row)));
+            }
         }
         Ok(())
-    }
-}
-
-/// Writes a bit for each of some rows.
-#[inline(always)]
-fn compare<T: Copy>(
-    one: &[T; ROWS],
-    other: &[T; ROWS],
-    rows: usize,
-    out: &mut [u64],
-    holds: impl Fn(T, T) -> bool,
-) {
-    let words = one.as_chunks::<WORD_BITS>().0.iter().zip(other.as_chunks::<WORD_BITS>().0);
-    for (word, (out, (one, other))) in out.iter_mut().zip(words).enumerate() {
-        let mut flags = [0u8; WORD_BITS];
-        for (flag, (&one, &other)) in flags.iter_mut().zip(one.iter().zip(other)) {
-            *flag = u8::from(holds(one, other));
-        }
-        // The low bits of eight bytes, gathered in the top byte.
-        let gather = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        let eights = flags.as_chunks::<8>().0.iter().enumerate();
-        let all = eights.fold(0, |word, (place, eight)| word | gather(eight) << (8 * place));
-        let rows = rows.saturating_sub(word * WORD_BITS).min(WORD_BITS);
-        *out = if rows == 0 { 0 } else { all & u64::MAX >> (WORD_BITS - rows) };
     }
 }
 

@@ -121,7 +121,7 @@ enum Part<'a> {
     Texts { texts: &'a Texts, input: &'a Input, bits: &'a [BitMeaning] },
     /// Up to 64 bits of any columns.
     Group { pieces: Vec<Piece<'a>>, bits: usize },
-    /// Bits that compare two columns.
+    /// Bits that compare values.
     Compared(Compared<'a>),
 }
 
@@ -133,7 +133,7 @@ fn parts<'a>(
     bits: &'a [BitMeaning],
 ) -> Result<Vec<Part<'a>>> {
     let mut parts = Vec::new();
-    let compares = |bit: &BitMeaning| matches!(bit.test, Test::Exceeds { .. });
+    let compares = |bit: &BitMeaning| Compared::takes(encoder, table, bit);
     let together = |bit: &BitMeaning, next: &BitMeaning| match (compares(bit), compares(next)) {
         (false, false) => bit.column == next.column,
         (one, other) => one && other,

@@ -14,6 +14,7 @@
 
 mod blocks;
 mod boost;
+mod bytes;
 mod cells;
 mod change;
 mod count;
@@ -192,6 +193,24 @@ impl Kernels {
     /// How many bits are one.
     pub fn popcount(self, words: &[u64]) -> u64 {
         dispatch!(self, count::popcount(words))
+    }
+
+    /// Writes a bit for each of some bytes: whether it less another is above a margin.
+    ///
+    /// # Panics
+    /// When the bytes are not whole words of bits, or not as many as the others.
+    pub(crate) fn exceed(self, one: &[u8], other: &[u8], margin: i16, out: &mut [u64]) {
+        assert!(one.len() == other.len() && one.len() == WORD_BITS * out.len());
+        dispatch!(self, bytes::exceed(one, other, margin, out));
+    }
+
+    /// Writes a bit for each of some bytes: whether it is above a threshold.
+    ///
+    /// # Panics
+    /// When the bytes are not whole words of bits.
+    pub(crate) fn above(self, bytes: &[u8], threshold: u8, out: &mut [u64]) {
+        assert!(bytes.len() == WORD_BITS * out.len());
+        dispatch!(self, bytes::above(bytes, threshold, out));
     }
 
     /// For every subset of the inputs, how many rows have a one in all of them.
