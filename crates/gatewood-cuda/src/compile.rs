@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use cudarc::nvrtc::{result, sys};
 use gatewood::{Error, Result};
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("kernels/device.h"),
     include_str!("kernels/rows.cu"),
     include_str!("kernels/gates.cu"),
@@ -15,6 +15,7 @@ const SOURCES: [&str; 8] = [
     include_str!("kernels/warps.cu"),
     include_str!("kernels/tree.cu"),
     include_str!("kernels/planes.cu"),
+    include_str!("kernels/patterns.cu"),
 ];
 
 /// All kernels as one text.

@@ -1,6 +1,6 @@
 //! Drawing rows and gathering their bits, for several trees at once: what asks a device for much asks it seldom.
 
-use gatewood::learn::device::{DeviceDraw, DeviceSpacing};
+use gatewood::learn::device::{DeviceDraw, Handle};
 use gatewood::{Error, Result};
 
 use crate::backend::{Buffer, Staging, address_or_none};
@@ -10,19 +10,41 @@ use crate::rows::{CudaRows, Sample, State, padded_words, parameters};
 const TILE_ROWS_A_THREAD: usize = 8;
 
 /// Numbers of 64 bits of a sample that is gathered with others, as the kernels have it.
-const SAMPLE_WORDS: usize = 9;
+const SAMPLE_WORDS: usize = 5;
+
+/// Rows that are drawn at the most: so many places times 2^36 fit in 64 bits.
+const MOST_DRAWN: u64 = (1 << 28) - 1;
 
 /// Columns that a block gathers at once.
 const COLUMNS_A_LINE: usize = 4;
 
 /// Lines of blocks that a device takes.
-const MOST_LINES: usize = 65_535;
+pub(crate) const MOST_LINES: usize = 65_535;
 
-/// Rows that were drawn, on the device.
+/// Rows that are drawn, on the device.
 pub(crate) struct Drawn {
-    pub(crate) picks: Buffer<u32>,
-    /// For each draw where its picks begin, and how many are of the lower and of the upper side, which follows it.
-    pub(crate) of: Vec<(usize, [u32; 2])>,
+    picks: Buffer<u32>,
+    /// For each draw where its picks begin, and how many they are at the most: those of the lower side, then those of the upper.
+    of: Vec<(usize, usize)>,
+    /// How many are of either side: for each draw where that is said on the device, and all of it here when the work is done.
+    sides: Vec<u64>,
+    said: Staging<u32>,
+    /// What the work reads and writes on the way.
+    _kept: Vec<Handle>,
+}
+
+impl Drop for Drawn {
+    /// Nothing is given back that is still read.
+    fn drop(&mut self) {
+        let _ = self.picks.backend().wait();
+    }
+}
+
+impl Drawn {
+    /// Rows of either side that each draw gave, when the work is done.
+    pub(crate) fn sides(&mut self) -> Vec<[u32; 2]> {
+        self.said.list().chunks_exact(2).map(|sides| [sides[0], sides[1]]).collect()
+    }
 }
 
 /// Draws in parts that are made together: all where each is by one margin among all rows, else each by itself.
@@ -32,33 +54,34 @@ pub(crate) fn alike<'s, 'd>(draws: &'s [DeviceDraw<'d>]) -> impl Iterator<Item =
     draws.chunks(if are_alike { draws.len().max(1) } else { 1 })
 }
 
-/// Rows that are being weighed.
-pub(crate) struct Weighed {
-    tiles: usize,
-    /// The first numbers of the kernels, and the lists they are of.
-    at: Vec<u64>,
-    _margins: Buffer<u32>,
-    _among: Option<Buffer<u8>>,
-    _sums: Buffer<u64>,
-    /// The weight of all rows for each draw, when this is done.
-    totals: Staging<u64>,
-}
-
 impl CudaRows<'_> {
-    /// Begins to weigh all rows for draws that are alike.
-    pub(crate) fn weigh(&self, state: &State, draws: &[DeviceDraw<'_>]) -> Result<Weighed> {
+    /// Begins to weigh all rows and to pick some, for draws that are alike.
+    pub(crate) fn begin_draws(&self, state: &State, draws: &[DeviceDraw<'_>]) -> Result<Drawn> {
         let backend = &self.backend;
         let tiles = self.rows.div_ceil(TILE_ROWS_A_THREAD * backend.threads()[0] as usize);
         let margins: Vec<u32> =
             draws.iter().flat_map(|draw| draw.margins).map(|&margin| margin as u32).collect();
         // A group of margins, or one for each draw.
         let group = if margins.len() == draws.len() { 0 } else { margins.len() };
+        // How many rows are drawn, where their places begin, and where the picks do.
+        let (mut list, mut of, mut end) = (Vec::with_capacity(3 * draws.len()), Vec::new(), 0);
+        for draw in draws {
+            if draw.size > MOST_DRAWN {
+                return Err(Error::too_large(format!("samples of {} rows on a GPU", draw.size)));
+            }
+            list.extend([draw.size, draw.start, end as u64]);
+            of.push((end, draw.size as usize));
+            end += draw.size as usize;
+        }
         let margins = Buffer::of(backend, &margins)?;
         let among = Buffer::marks(backend, draws[0].among)?;
         let powers = self.powers_there(draws[0].powers)?;
+        let list = Buffer::of(backend, &list)?;
         let sums: Buffer<u64> = Buffer::new(backend, (tiles + 1) * draws.len())?;
-        let mut totals: Staging<u64> = Staging::new(backend, draws.len())?;
-        let at = vec![
+        let places: Buffer<u32> = Buffer::new(backend, 2 * (tiles + 1) * draws.len())?;
+        let picks: Buffer<u32> = Buffer::new(backend, end)?;
+        let mut said: Staging<u32> = Staging::new(backend, 2 * draws.len())?;
+        let at = [
             state.gradients.address(),
             self.rows as u64,
             margins.address(),
@@ -69,41 +92,54 @@ impl CudaRows<'_> {
             address_or_none(powers.as_deref()),
             (draws[0].powers.len() as u64).saturating_sub(1),
             sums.address(),
+            list.address(),
+            places.address(),
+            picks.address(),
         ];
-        self.launch_tiles("weigh_tiles", tiles, draws.len(), &at)?;
-        self.add_up(&[sums.address(), 64, 1, tiles as u64, totals.list().as_ptr() as u64], draws.len())?;
-        Ok(Weighed { tiles, at, _margins: margins, _among: among, _sums: sums, totals })
+        let said_there = said.list().as_ptr() as u64;
+        let begin = || -> Result<()> {
+            self.launch_tiles("weigh_tiles", tiles, draws.len(), &at[..10])?;
+            self.add_up(&[sums.address(), 64, 1, tiles as u64, 0], draws.len())?;
+            self.launch_tiles("pick", tiles, draws.len(), &at[..12])?;
+            self.add_up(&[places.address(), 32, 2, tiles as u64, said_there], draws.len())?;
+            self.launch_tiles("pick", tiles, draws.len(), &at)
+        };
+        let begun = begin();
+        let sides = (1..=draws.len()).map(|draw| places.address() + 8 * (draw * (tiles + 1) - 1) as u64);
+        let sides = sides.collect();
+        let kept: Vec<Handle> =
+            vec![Box::new(margins), Box::new(among), Box::new(list), Box::new(sums), Box::new(places)];
+        let drawn = Drawn { picks, of, sides, said, _kept: kept };
+        begun.map(|()| drawn)
     }
 
-    /// Picks rows that were weighed.
-    pub(crate) fn pick(&self, weighed: Weighed, draws: &[DeviceDraw<'_>]) -> Result<Drawn> {
+    /// Rows that were picked before.
+    pub(crate) fn picked(&self, picks: &[Vec<u32>; 2]) -> Result<Drawn> {
         let backend = &self.backend;
-        let Weighed { tiles, mut at, mut totals, .. } = weighed;
-        backend.wait()?;
-        // Of each draw how far its places are apart, and where its picks begin.
-        let (mut list, mut of, mut end) = (Vec::new(), Vec::new(), 0);
-        for (draw, &total) in draws.iter().zip(&*totals.list()) {
-            let none = DeviceSpacing { shift: 0, scale: 0, start: 0 };
-            let DeviceSpacing { shift, scale, start } = (draw.spacing)(total).unwrap_or(none);
-            list.extend([shift.into(), scale, start, end as u64]);
-            of.push((end, [0; 2]));
-            // As many places as there are on the whole sum.
-            end += (((total >> shift) * scale + start) >> 36) as usize;
-        }
-        let list = Buffer::of(backend, &list)?;
-        let places: Buffer<u32> = Buffer::new(backend, 2 * (tiles + 1) * draws.len())?;
-        let picks: Buffer<u32> = Buffer::new(backend, end)?;
-        let mut sides: Staging<u32> = Staging::new(backend, 2 * draws.len())?;
-        at.extend([list.address(), places.address()]);
-        self.launch_tiles("pick", tiles, draws.len(), &at)?;
-        self.add_up(&[places.address(), 32, 2, tiles as u64, sides.list().as_ptr() as u64], draws.len())?;
-        at.push(picks.address());
-        self.launch_tiles("pick", tiles, draws.len(), &at)?;
-        backend.wait()?;
-        for ((_, rows), sides) in of.iter_mut().zip(sides.list().chunks_exact(2)) {
-            rows.copy_from_slice(sides);
-        }
-        Ok(Drawn { picks, of })
+        let sides = picks.each_ref().map(|picks| picks.len() as u32);
+        let mut said: Staging<u32> = Staging::new(backend, 2)?;
+        said.list()[..2].copy_from_slice(&sides);
+        let places = Buffer::of(backend, &sides)?;
+        Ok(Drawn {
+            picks: Buffer::of(backend, &picks.concat())?,
+            of: vec![(0, picks[0].len() + picks[1].len())],
+            sides: vec![places.address()],
+            said,
+            _kept: vec![Box::new(places)],
+        })
+    }
+
+    /// The picks of each draw by side, when the work is done.
+    pub(crate) fn picks_here(&self, mut drawn: Drawn) -> Result<Vec<[Vec<u32>; 2]>> {
+        let mut all: Staging<u32> = Staging::new(&self.backend, drawn.picks.len())?;
+        drawn.picks.get(all.list())?;
+        let sides = drawn.sides();
+        let of_draw = |(&(begin, _), sides): (&(usize, usize), [u32; 2])| {
+            let [lower, upper] = sides.map(|side| side as usize);
+            let (lower, upper) = all.list()[begin..][..lower + upper].split_at(lower);
+            [lower.to_vec(), upper.to_vec()]
+        };
+        Ok(drawn.of.iter().zip(sides).map(of_draw).collect())
     }
 
     /// Begins a kernel with a block for every tile of rows, and a line of these for every draw.
@@ -118,33 +154,53 @@ impl CudaRows<'_> {
         self.backend.launch("sums_before", [draws as u32, 1], threads, 8 * threads, parameters(at))
     }
 
-    /// The bits of picked rows, of the columns of a list for each draw. Samples are whole when this returns.
-    pub(crate) fn samples_of(&self, drawn: &Drawn, columns: &[&[u32]]) -> Result<Vec<Sample>> {
+    /// The bits of rows that are picked, of the columns of a list for each draw; none where all rows are of one side. Samples are whole
+    /// when this returns.
+    pub(crate) fn samples_of(&self, mut drawn: Drawn, columns: &[&[u32]]) -> Result<Vec<Option<Sample>>> {
         let backend = &self.backend;
-        let mut samples = Vec::with_capacity(columns.len());
-        for (&(_, rows), columns) in drawn.of.iter().zip(columns) {
-            let [split, upper] = rows.map(|rows| padded_words(rows as usize));
-            let stride = split + upper;
-            samples.push(Sample {
-                rows,
-                split,
-                stride,
-                words: Buffer::new(backend, stride * columns.len())?,
-            });
-        }
-        let most_rows = drawn.of.iter().map(|(_, rows)| rows.iter().sum::<u32>()).max().unwrap_or(0);
+        // As many words as there are however the rows are split: how they are is not known yet.
+        let most = |&(_, rows): &(usize, usize)| padded_words(rows) + padded_words(1);
+        let room =
+            drawn.of.iter().zip(columns).map(|(of, columns)| Buffer::new(backend, most(of) * columns.len()));
+        let room: Vec<Buffer<u64>> = room.collect::<Result<_>>()?;
+        let most_rows = drawn.of.iter().map(|&(_, rows)| rows).max().unwrap_or(0);
         let most_columns = columns.iter().map(|columns| columns.len()).max().unwrap_or(0);
-        let packed = self.columns.packed(most_rows as usize, most_columns)?;
+        let packed = self.columns.packed(most_rows, most_columns)?;
         let packed = packed.map(|packed| (packed.rows.address(), packed.width));
         let is_packed = packed.is_some();
-        let Some(from) = packed.or_else(|| self.columns.sheet()) else {
-            for (place, (sample, columns)) in samples.iter().zip(columns).enumerate() {
-                self.gather_columns(sample, picks_of(drawn, place), columns)?;
+        if let Some(from) = packed.or_else(|| self.columns.sheet()) {
+            self.gather_all(&drawn, from, is_packed, &room, columns)?;
+        } else {
+            backend.wait()?;
+            for (place, sides) in drawn.sides().into_iter().enumerate() {
+                self.gather_columns(
+                    drawn.picks.address() + 4 * drawn.of[place].0 as u64,
+                    sides,
+                    &room[place],
+                    columns[place],
+                )?;
             }
-            return Ok(samples);
+        }
+        let sides = drawn.sides();
+        let sample = |(rows, words): ([u32; 2], Buffer<u64>)| {
+            let [split, upper] = rows.map(|rows| padded_words(rows as usize));
+            (!rows.contains(&0)).then_some(Sample { rows, split, stride: split + upper, words })
         };
-        let mut list = vec![0; SAMPLE_WORDS * samples.len()];
-        let mut begins = Vec::with_capacity(samples.len());
+        Ok(sides.into_iter().zip(room).map(sample).collect())
+    }
+
+    /// Gathers samples of all draws from rows that lie side by side, or from columns, each of so many words of 32 bits.
+    fn gather_all(
+        &self,
+        drawn: &Drawn,
+        from: (u64, usize),
+        is_packed: bool,
+        room: &[Buffer<u64>],
+        columns: &[&[u32]],
+    ) -> Result<()> {
+        let backend = &self.backend;
+        let mut list = vec![0; SAMPLE_WORDS * room.len()];
+        let mut begins = Vec::with_capacity(room.len());
         for columns in columns {
             begins.push(list.len());
             match is_packed {
@@ -155,79 +211,78 @@ impl CudaRows<'_> {
         }
         let mut here: Staging<u64> = Staging::new(backend, list.len())?;
         let there: Buffer<u64> = Buffer::new(backend, list.len())?;
-        for (place, sample) in samples.iter().enumerate() {
-            let [lower, upper] = picks_of(drawn, place);
+        for (place, room) in room.iter().enumerate() {
             list[place * SAMPLE_WORDS..][..SAMPLE_WORDS].copy_from_slice(&[
                 there.address() + 8 * begins[place] as u64,
                 columns[place].len() as u64,
-                lower.0,
-                lower.1,
-                upper.0,
-                upper.1,
-                sample.split as u64,
-                sample.stride as u64,
-                sample.words.address(),
+                drawn.picks.address() + 4 * drawn.of[place].0 as u64,
+                drawn.sides[place],
+                room.address(),
             ]);
         }
         here.list()[..list.len()].copy_from_slice(&list);
         there.put(0, &here.list()[..list.len()])?;
-        let begun = self.gather_from(from, is_packed, &there, &samples, most_columns);
+        let most_rows = drawn.of.iter().map(|&(_, rows)| rows).max().unwrap_or(0);
+        let most = padded_words(most_rows) + padded_words(1);
+        let most_columns = columns.iter().map(|columns| columns.len()).max().unwrap_or(0);
+        let begun = self.gather_from(from, is_packed, &there, (room.len(), most), most_columns);
         // Nothing is given back that is still read.
-        backend.wait().and(begun)?;
-        Ok(samples)
+        backend.wait().and(begun)
     }
 
-    /// Begins to gather samples from rows that lie side by side, or from columns, of so many words of 32 bits.
+    /// Begins to gather so many samples of at most so many words of 64 bits from rows that lie side by side, or from columns, of so many
+    /// words of 32 bits.
     fn gather_from(
         &self,
         (address, words): (u64, usize),
         is_packed: bool,
         described: &Buffer<u64>,
-        samples: &[Sample],
+        (samples, most): (usize, usize),
         columns: usize,
     ) -> Result<()> {
         let (backend, threads) = (&self.backend, self.backend.threads()[0]);
-        let most = samples.iter().map(|sample| sample.stride).max().unwrap_or(0);
         if is_packed {
             let blocks = (64 * most).div_ceil(threads as usize).clamp(1, 16 * backend.blocks() as usize);
-            let grid = [blocks as u32, samples.len() as u32];
+            let grid = [blocks as u32, samples as u32];
             let at = [address, words as u64, described.address()];
             return backend.launch("gather_rows", grid, threads, 0, parameters(&at));
         }
         // A line of blocks for some columns; as many lines as a device takes. Where they are few, several blocks in each.
         let lines = columns.div_ceil(COLUMNS_A_LINE).max(1);
         check_lines(lines, columns)?;
-        let wanted = 8 * backend.blocks() as usize / (samples.len() * lines).max(1);
+        let wanted = 8 * backend.blocks() as usize / (samples * lines).max(1);
         let blocks = (2 * most).div_ceil(threads as usize).min(wanted).max(1) as u32;
         let together = (MOST_LINES / lines).max(1);
-        for (part, samples) in samples.chunks(together).enumerate() {
-            let described = described.address() + (8 * SAMPLE_WORDS * together * part) as u64;
+        for first in (0..samples).step_by(together) {
+            let described = described.address() + (8 * SAMPLE_WORDS * first) as u64;
             let at = [address, words as u64, described, lines as u64];
-            let grid = [blocks, (samples.len() * lines) as u32];
+            let grid = [blocks, (together.min(samples - first) * lines) as u32];
             backend.launch("gather_samples", grid, threads, 0, parameters(&at))?;
         }
         Ok(())
     }
 
-    /// Gathers a sample from columns.
+    /// Gathers a sample from columns, given where its picks are and how many of either side.
     fn gather_columns(
         &self,
-        sample: &Sample,
-        [lower, upper]: [(u64, u64); 2],
+        picks: u64,
+        sides: [u32; 2],
+        words: &Buffer<u64>,
         columns: &[u32],
     ) -> Result<()> {
         let backend = &self.backend;
-        let &Sample { split, stride, ref words, .. } = sample;
+        let [split, upper_words] = sides.map(|rows| padded_words(rows as usize));
+        let (stride, [lower, upper]) = (split + upper_words, sides.map(u64::from));
         check_lines(columns.len(), columns.len())?;
         self.columns.each_few(columns, |piece| {
             let at = [
                 piece.sheet.address,
                 2 * piece.sheet.stride as u64,
                 piece.places.address(),
-                lower.0,
-                lower.1,
-                upper.0,
-                upper.1,
+                picks,
+                lower,
+                picks + 4 * lower,
+                upper,
                 split as u64,
                 stride as u64,
                 words.address() + (8 * stride * piece.wanted.start) as u64,
@@ -244,14 +299,6 @@ impl CudaRows<'_> {
 fn check_lines(lines: usize, columns: usize) -> Result<()> {
     let fits = lines <= MOST_LINES;
     if fits { Ok(()) } else { Err(Error::too_large(format!("{columns} columns in one sample"))) }
-}
-
-/// Where the picks of both sides of a draw are, and how many.
-fn picks_of(drawn: &Drawn, place: usize) -> [(u64, u64); 2] {
-    let (begin, rows) = drawn.of[place];
-    let [lower, upper] = rows.map(u64::from);
-    let address = drawn.picks.address() + 4 * begin as u64;
-    [(address, lower), (address + 4 * lower, upper)]
 }
 
 /// Adds columns to a list, each with its place in the upper half: those of one word of 32 bits one after the other, of so many words.

@@ -12,7 +12,7 @@ use gatewood::{Error, Result};
 use crate::backend::{Backend, Buffer, Parameters, Staging, address_or_none};
 use crate::climb;
 use crate::columns::Columns;
-use crate::draw::{Drawn, alike};
+use crate::draw::alike;
 
 /// Rows of a block whose sums fit in two numbers of 32 bits.
 const SUM_ROWS: usize = 1 << 16;
@@ -113,9 +113,15 @@ impl<'a> CudaRows<'a> {
 
     /// Begins a kernel with a thread for each of some items, or fewer that take several.
     fn launch(&self, kernel: &'static str, items: usize, at: &[u64]) -> Result<()> {
+        self.launch_lines(kernel, items, 1, at)
+    }
+
+    /// The same for each of some lines of blocks.
+    fn launch_lines(&self, kernel: &'static str, items: usize, lines: usize, at: &[u64]) -> Result<()> {
         let threads = self.backend.threads()[0];
-        let blocks = items.div_ceil(threads as usize).clamp(1, 16 * self.backend.blocks() as usize);
-        self.launch_blocks(kernel, blocks, 0, at)
+        let most = (16 * self.backend.blocks() as usize).div_ceil(lines.max(1));
+        let grid = [items.div_ceil(threads as usize).clamp(1, most) as u32, lines as u32];
+        self.backend.launch(kernel, grid, threads, 0, parameters(at))
     }
 
     fn launch_blocks(&self, kernel: &'static str, blocks: usize, shared: usize, at: &[u64]) -> Result<()> {
@@ -227,23 +233,15 @@ impl DeviceRows for CudaRows<'_> {
     fn draw(&self, state: &Handle, draws: &[DeviceDraw<'_>]) -> Result<Vec<[Vec<u32>; 2]>> {
         let mut all = Vec::with_capacity(draws.len());
         for draws in alike(draws) {
-            let drawn = self.pick(self.weigh(held(state)?, draws)?, draws)?;
-            let mut picks: Staging<u32> = Staging::new(&self.backend, drawn.picks.len())?;
-            drawn.picks.get(picks.list())?;
-            all.extend(drawn.of.iter().map(|&(begin, rows)| {
-                let [lower, upper] = rows.map(|rows| rows as usize);
-                let (lower, upper) = picks.list()[begin..][..lower + upper].split_at(lower);
-                [lower.to_vec(), upper.to_vec()]
-            }));
+            let drawn = self.begin_draws(held(state)?, draws)?;
+            all.extend(self.picks_here(drawn)?);
         }
         Ok(all)
     }
 
     fn gather(&self, picks: &[Vec<u32>; 2], columns: &[u32]) -> Result<Handle> {
-        let rows = picks.each_ref().map(|picks| picks.len() as u32);
-        let drawn = Drawn { picks: Buffer::of(&self.backend, &picks.concat())?, of: vec![(0, rows)] };
-        let sample = self.samples_of(&drawn, &[columns])?.pop();
-        Ok(Box::new(sample.ok_or_else(|| Error::data("no sample was gathered"))?))
+        let sample = self.samples_of(self.picked(picks)?, &[columns])?.pop().flatten();
+        Ok(Box::new(sample.ok_or_else(|| Error::data("rows of a sample are all of one side"))?))
     }
 
     fn samples(
@@ -254,17 +252,11 @@ impl DeviceRows for CudaRows<'_> {
     ) -> Result<Vec<Option<DeviceSample>>> {
         let mut all = Vec::with_capacity(draws.len());
         for draws in alike(draws) {
-            let mut drawn = self.pick(self.weigh(held(state)?, draws)?, draws)?;
-            let has_both = |(_, rows): &(usize, [u32; 2])| !rows.contains(&0);
-            let are_there: Vec<bool> = drawn.of.iter().map(has_both).collect();
-            let wanted = columns[all.len()..].iter().zip(&are_there).filter(|(_, is_there)| **is_there);
-            let wanted: Vec<&[u32]> = wanted.map(|(columns, _)| &columns[..]).collect();
-            drawn.of.retain(has_both);
-            let mut samples = self.samples_of(&drawn, &wanted)?.into_iter();
-            all.extend(are_there.into_iter().map(|is_there| {
-                let sample = if is_there { samples.next() } else { None }?;
-                Some((sample.rows, Box::new(sample) as Handle))
-            }));
+            let drawn = self.begin_draws(held(state)?, draws)?;
+            let wanted: Vec<&[u32]> =
+                columns[all.len()..][..draws.len()].iter().map(|columns| &columns[..]).collect();
+            let handle = |sample: Sample| (sample.rows, Box::new(sample) as Handle);
+            all.extend(self.samples_of(drawn, &wanted)?.into_iter().map(|sample| sample.map(handle)));
         }
         Ok(all)
     }
@@ -281,87 +273,101 @@ impl DeviceRows for CudaRows<'_> {
         climb::climb(self, climbs, logs)
     }
 
-    fn address(&self, tree: &VoteTree) -> Result<Handle> {
+    fn address(&self, trees: &[&VoteTree]) -> Result<Vec<Handle>> {
         let backend = &self.backend;
-        let tables = Buffer::of(backend, tree.tables())?;
-        // Those of 32 rows are written at once.
-        let addresses: Buffer<u16> = Buffer::new(backend, self.rows.next_multiple_of(64))?;
-        let arities = tree.arities();
-        if arities.len() > 3 {
-            return Err(Error::setting("the GPU knows trees of three levels at the most"));
+        let Some(first) = trees.first() else { return Ok(Vec::new()) };
+        let arities = first.arities();
+        if arities.len() > 3 || trees.iter().any(|tree| tree.arities() != arities) {
+            return Err(Error::setting("the GPU knows trees of one shape and of three levels at the most"));
         }
-        let mut at = [0; 13];
-        (at[4], at[5]) = (tables.address(), arities.len() as u64);
-        let (mut gates, mut first) = (tree.leaves().len(), 0);
+        let tables: Vec<u64> = trees.iter().flat_map(|tree| tree.tables()).copied().collect();
+        let leaves: Vec<u32> = trees.iter().flat_map(|tree| tree.leaves()).copied().collect();
+        let tables = Buffer::of(backend, &tables)?;
+        // Those of 32 rows are written at once.
+        let addresses = trees.iter().map(|_| Buffer::new(backend, self.rows.next_multiple_of(64)));
+        let addresses: Vec<Buffer<u16>> = addresses.collect::<Result<_>>()?;
+        let to = Buffer::of(backend, &addresses.iter().map(Buffer::address).collect::<Vec<u64>>())?;
+        let mut at = [0; 16];
+        (at[4], at[5], at[12]) = (tables.address(), arities.len() as u64, to.address());
+        (at[13], at[14]) = (first.leaves().len() as u64, first.tables().len() as u64);
+        let (mut gates, mut table) = (first.leaves().len(), 0);
         for (level, &arity) in arities.iter().enumerate() {
             gates /= arity;
             at[6 + level] = arity as u64;
-            at[9 + level] = first as u64;
-            first += gates * table_words(arity);
+            at[9 + level] = table as u64;
+            table += gates * table_words(arity);
         }
-        self.columns.each_block(tree.leaves(), |piece| {
+        self.columns.each_block(&leaves, |piece| {
             let words = 2 * piece.words.len();
             (at[0], at[1]) = (piece.sheet.address, 2 * piece.sheet.stride as u64);
             (at[2], at[3]) = (words as u64, piece.places.address());
-            at[12] = addresses.address() + 128 * piece.words.start as u64;
-            self.launch("address", words, &at)
+            at[15] = 2 * piece.words.start as u64;
+            self.launch_lines("address", words, trees.len(), &at)
         })?;
-        Ok(Box::new(addresses))
+        Ok(addresses.into_iter().map(|addresses| Box::new(addresses) as Handle).collect())
     }
 
-    fn sum(&self, state: &Handle, sum: &DeviceSum<'_>) -> Result<Vec<[i64; 2]>> {
+    fn sum(&self, state: &Handle, sums: &[DeviceSum<'_>]) -> Result<Vec<Vec<[i64; 2]>>> {
         let (state, backend) = (held::<State>(state)?, &self.backend);
-        let addresses = held::<Buffer<u16>>(sum.addresses)?;
-        let sums: Buffer<u64> = Buffer::zeros(backend, 2 * sum.count)?;
-        let climbed = Buffer::marks(backend, sum.climbed)?;
-        let gradients = state.gradients.address() + (sum.margin * self.rows * 4) as u64;
+        let count = sums.iter().map(|sum| sum.count).max().unwrap_or(0);
+        let climbed =
+            sums.iter().map(|sum| Buffer::marks(backend, sum.climbed)).collect::<Result<Vec<_>>>()?;
+        let mut trees = Vec::with_capacity(3 * sums.len());
+        for (sum, climbed) in sums.iter().zip(&climbed) {
+            let gradients = state.gradients.address() + (sum.margin * self.rows * 4) as u64;
+            let addresses = held::<Buffer<u16>>(sum.addresses)?.address();
+            trees.extend([gradients, addresses, address_or_none(climbed.as_ref())]);
+        }
+        let trees = Buffer::of(backend, &trees)?;
+        let all: Buffer<u64> = Buffer::zeros(backend, 2 * count * sums.len())?;
         let learned = address_or_none(state.learned.as_ref());
         let threads = backend.threads()[0] as usize;
-        let blocks = self.rows.div_ceil(4 * threads).clamp(1, 4 * backend.blocks() as usize);
-        let blocks = blocks.max(self.rows.div_ceil(SUM_ROWS));
-        let (rows, count) = (self.rows as u64, sum.count as u64);
-        let is_even = state.hessian == 0 && self.weights.is_none() && climbed.is_none();
+        // Blocks of each tree: as many as keep all processors busy, and no more rows of one than its sums have room for.
+        let wanted = (4 * backend.blocks() as usize).div_ceil(sums.len().max(1));
+        let blocks = self.rows.div_ceil(4 * threads).clamp(1, wanted).max(self.rows.div_ceil(SUM_ROWS));
+        let rows = self.rows as u64;
+        let is_even = state.hessian == 0 && self.weights.is_none() && climbed.iter().all(Option::is_none);
         // Sums for every lane where there is room; the fewest that share them else.
         let most = backend.shared_bytes().min(MOST_SUM_BYTES);
-        let lanes = [32, 16, 8, 4, 2].into_iter().find(|lanes| 16 * sum.count * lanes <= most / 4);
-        let lanes = lanes.or((16 * sum.count <= most).then_some(1));
-        match lanes.filter(|_| is_even) {
+        let lanes = [32, 16, 8, 4, 2].into_iter().find(|lanes| 16 * count * lanes <= most / 4);
+        let lanes = lanes.or((16 * count <= most).then_some(1)).filter(|_| is_even);
+        match lanes {
             Some(lanes) => {
-                let at = [gradients, rows, addresses.address(), count, lanes as u64, learned, sums.address()];
-                let shared = (16 * sum.count * lanes) as u32;
+                let at = [trees.address(), rows, count as u64, lanes as u64, learned, all.address()];
                 // Of many addresses, few blocks of many threads: what a block adds to the sums of all counts, too.
-                let (blocks, threads) = match sum.count >= MANY_SUMS {
+                let (blocks, threads) = match count >= MANY_SUMS {
                     true => {
                         (self.rows.div_ceil(SUM_ROWS).max(backend.blocks() as usize), backend.threads()[1])
                     }
                     false => (blocks, backend.threads()[0]),
                 };
-                backend.launch("sum_even", [blocks as u32, 1], threads, shared, parameters(&at))?;
+                let grid = [blocks as u32, sums.len() as u32];
+                backend.launch("sum_even", grid, threads, (16 * count * lanes) as u32, parameters(&at))?;
             }
             None => {
-                let shared = 16 * sum.count;
-                let is_shared = shared <= most;
+                let shared = if 16 * count <= most { 16 * count } else { 0 };
                 let at = [
-                    gradients,
+                    trees.address(),
                     rows,
-                    addresses.address(),
-                    count,
+                    count as u64,
                     self.targets.address(),
                     learned,
-                    sums.address(),
+                    all.address(),
                     address_or_none(self.weights.as_ref()),
-                    address_or_none(climbed.as_ref()),
                     state.hessian,
-                    is_shared.into(),
+                    (shared > 0).into(),
                 ];
-                let shared = if is_shared { shared } else { 0 };
-                self.launch_blocks("sum_weighed", blocks, shared, &at)?;
+                let grid = [blocks as u32, sums.len() as u32];
+                backend.launch("sum_weighed", grid, threads as u32, shared as u32, parameters(&at))?;
             }
         }
-        let sums = sums.list()?;
         // Rows that count for one are weighed all at once.
-        let weight = if lanes.is_some() && is_even { 256 } else { 1 };
-        Ok(sums.chunks_exact(2).map(|sums| [sums[0] as i64 * weight, sums[1] as i64 * weight]).collect())
+        let weight = if lanes.is_some() { 256 } else { 1 };
+        let both = |sums: &[u64]| [sums[0] as i64 * weight, sums[1] as i64 * weight];
+        let of_tree = |(found, sum): (&[u64], &DeviceSum<'_>)| {
+            found.chunks_exact(2).take(sum.count).map(both).collect()
+        };
+        Ok(all.list()?.chunks((2 * count).max(1)).zip(sums).map(of_tree).collect())
     }
 
     fn update(&self, state: &mut Handle, trees: &[(&VoteTree, &Handle)], gradients: bool) -> Result<()> {

@@ -68,6 +68,11 @@ impl Stream {
         }
     }
 
+    /// 32 random bits, of which [`Stream::below`] makes a number.
+    pub(crate) fn number(&mut self) -> u32 {
+        self.0.next_u32()
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
@@ -79,7 +84,7 @@ impl Stream {
     /// When the limit is zero.
     pub fn below(&mut self, limit: u32) -> u32 {
         assert!(limit > 0);
-        ((u64::from(self.0.next_u32()) * u64::from(limit)) >> 32) as u32
+        ((u64::from(self.number()) * u64::from(limit)) >> 32) as u32
     }
 
     /// A number from 0 up to but not 1, with 53 random bits.

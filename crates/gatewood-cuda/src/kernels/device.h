@@ -24,8 +24,9 @@ struct Parameters {
 #define KERNEL_OF_FEW(name) extern "C" __global__ void __launch_bounds__(256) name(Parameters p)
 // The same for 512 threads.
 #define KERNEL_OF_SOME(name) extern "C" __global__ void __launch_bounds__(512) name(Parameters p)
-// Blocks of 256 threads at the most that run side by side.
+// Blocks of 256 threads at the most, or of 512, that run side by side.
 #define KERNEL_TOGETHER_OF_FEW(name) KERNEL_OF_FEW(name)
+#define KERNEL_TOGETHER_OF_SOME(name) KERNEL_OF_SOME(name)
 extern __shared__ u64 shared_words[];
 // Waits a moment for other blocks.
 __device__ inline void wait_a_moment() {}

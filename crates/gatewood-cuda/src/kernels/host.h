@@ -37,6 +37,7 @@ struct Parameters {
 #define KERNEL_OF_SOME(name) REGISTERED(name, FOR_THREADS)
 #define KERNEL_TOGETHER(name) REGISTERED(name, FOR_BLOCKS)
 #define KERNEL_TOGETHER_OF_FEW(name) REGISTERED(name, FOR_BLOCKS)
+#define KERNEL_TOGETHER_OF_SOME(name) REGISTERED(name, FOR_BLOCKS)
 
 struct Place {
     u32 x, y, z;
@@ -194,6 +195,7 @@ static inline u32 __ballot_sync(u32, bool value) {
 }
 
 static inline u32 __clz(u32 bits) { return (u32)__builtin_clz(bits); }
+static inline u32 __clzll(u64 bits) { return (u32)__builtin_clzll(bits); }
 static inline u32 __popc(u32 bits) { return (u32)__builtin_popcount(bits); }
 
 template <typename T> static T atomicAdd(T *at, T value) {

@@ -94,19 +94,20 @@ template <int LEVEL> __device__ inline void write_addresses(const Tree &tree, u6
     }
 }
 
-// The root address of every row. 0: columns, 1: words of 32 bits of a column, 2: words to do, 3: leaves, 4: tables,
-// 5: depth, 6 to 8: arities, 9 to 11: the first table of each level, 12: addresses.
+// The root address of every row, a line of blocks for each tree. 0: columns, 1: words of 32 bits of a column, 2: words to do, 3: leaves,
+// 4: tables, 5: depth, 6 to 8: arities, 9 to 11: the first table of each level, 12: where the addresses of each tree go, 13: leaves
+// of a tree, 14: words of its tables, 15: the first word to do.
 KERNEL_OF_FEW(address) {
     Tree tree;
     tree.columns = POINTER(const u32, 0);
     tree.stride = NUMBER(1);
-    tree.leaves = POINTER(const u32, 3);
-    tree.tables = POINTER(const u64, 4);
+    tree.leaves = POINTER(const u32, 3) + blockIdx.y * NUMBER(13);
+    tree.tables = POINTER(const u64, 4) + blockIdx.y * NUMBER(14);
     for (u32 level = 0; level < 3; level++) {
         tree.arity[level] = (u32)NUMBER(6 + level);
         tree.first_table[level] = (u32)NUMBER(9 + level);
     }
-    u32 *addresses = POINTER(u32, 12), depth = (u32)NUMBER(5);
+    u32 *addresses = (u32 *)POINTER(const u64, 12)[blockIdx.y] + 16 * NUMBER(15), depth = (u32)NUMBER(5);
     u64 words = NUMBER(2);
     if (depth == 1) write_addresses<1>(tree, words, addresses);
     else if (depth == 2) write_addresses<2>(tree, words, addresses);
@@ -268,7 +269,7 @@ KERNEL(weigh_tiles) {
 }
 
 // Sums of all before, in place of each of some numbers, and the sum of all after them. Lists may be side by side. A block for each
-// draw. 0: numbers of 32 or 64 bits, 1: how many bits, 2: how many lists, 3: how many numbers each, 4: the sums of all.
+// draw. 0: numbers of 32 or 64 bits, 1: how many bits, 2: how many lists, 3: how many numbers each, 4: the sums of all, too, or none.
 template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 count, T *all_there) {
     numbers += blockIdx.x * (u64)(count + 1) * lists;
     for (u32 list = 0; list < lists; list++) {
@@ -282,7 +283,7 @@ template <typename T> __device__ inline void add_up(T *numbers, u32 lists, u32 c
         }
         if (threadIdx.x == 0) {
             numbers[(u64)count * lists + list] = (T)begun;
-            all_there[blockIdx.x * lists + list] = (T)begun;
+            if (all_there) all_there[blockIdx.x * lists + list] = (T)begun;
         }
     }
 }
@@ -292,16 +293,17 @@ KERNEL(sums_before) {
     else add_up(POINTER(u32, 0), (u32)NUMBER(2), (u32)NUMBER(3), POINTER(u32, 4));
 }
 
-// Picks rows, as weighed above. 9: the weight before each block, 10: for each draw shift, scale, start, and where its picks begin, 11: for
-// each block how many are picked of the lower and of the upper side, or the place of the first where they are written, then all
+// Picks rows at evenly spaced places along the sum of all weights, as weighed above. 9: the weight before each block and that of all
+// rows, 10: for each draw how many are drawn, where the places begin, and where its picks do, 11: for each block how many are picked of the lower and of the upper side, or the place of the first where they are written, then all
 // there are; 12: those of the lower side of each draw, then of the upper, or none to count them.
 KERNEL(pick) {
     Weigher w = weigher(p);
     u64 tile = (u64)TILE_ROWS_A_THREAD * blockDim.x;
     u64 first = blockIdx.x * tile + (u64)threadIdx.x * TILE_ROWS_A_THREAD;
-    const u64 *draw = POINTER(const u64, 10) + 4 * blockIdx.y;
-    u32 shift = (u32)draw[0];
-    u64 scale = draw[1], start = draw[2], line = blockIdx.y * (u64)(gridDim.x + 1);
+    const u64 *draw = POINTER(const u64, 10) + 3 * blockIdx.y;
+    u64 line = blockIdx.y * (u64)(gridDim.x + 1), total = POINTER(const u64, 9)[line + gridDim.x];
+    u32 bits = total ? 64 - (u32)__clzll(total) : 0, shift = bits > 36 ? bits - 36 : 0;
+    u64 scale = (draw[0] << 36) / ((total >> shift) + 1), start = draw[1];
     u32 weights[TILE_ROWS_A_THREAD];
     bool upper[TILE_ROWS_A_THREAD];
     u64 sum = 0;
@@ -330,7 +332,7 @@ KERNEL(pick) {
         }
         return;
     }
-    u32 *lower_picks = POINTER(u32, 12) + draw[3], *upper_picks = lower_picks + POINTER(u32, 11)[2 * (line + gridDim.x)];
+    u32 *lower_picks = POINTER(u32, 12) + draw[2], *upper_picks = lower_picks + POINTER(u32, 11)[2 * (line + gridDim.x)];
     u64 lower = places[0] + (u32)place, above = places[1] + (u32)(place >> 32);
     for (u32 i = 0; i < TILE_ROWS_A_THREAD; i++) {
         for (u32 time = 0; time < times[i]; time++) {
@@ -388,19 +390,23 @@ KERNEL(gather) {
     }
 }
 
-// What is known of a sample among several: the address of its columns, each with its place in the sample in the upper half; how many these
-// are; the address of picks of the lower side, and how many; of the upper side, and how many; words of 64 bits of the lower side
-// and of both; the address of the sample.
-const u32 SAMPLE_WORDS = 9;
+// Words of 32 bits of the rows of a side: whole blocks of sixteen.
+__device__ inline u32 padded_words(u32 rows) { return (rows + 511) / 512 * 16; }
+
+// What is known of a sample among several: the address of its columns, each with its place in the sample in the upper half; how many
+// these are; the address of its picks, those of the lower side first; the address of how many there are of either side; the
+// address of the sample.
+const u32 SAMPLE_WORDS = 5;
 
 __device__ inline Picked picked_of(const u64 *sample) {
     Picked picked;
+    const u32 *sides = (const u32 *)sample[3];
+    picked.lower = sides[0];
+    picked.upper = sides[1];
     picked.lower_picks = (const u32 *)sample[2];
-    picked.upper_picks = (const u32 *)sample[4];
-    picked.lower = (u32)sample[3];
-    picked.upper = (u32)sample[5];
-    picked.split = 2 * (u32)sample[6];
-    picked.words = 2 * (u32)sample[7];
+    picked.upper_picks = picked.lower_picks + picked.lower;
+    picked.split = padded_words(picked.lower);
+    picked.words = picked.split + padded_words(picked.upper);
     return picked;
 }
 
@@ -418,7 +424,7 @@ KERNEL_OF_FEW(gather_samples) {
         columns[k] = POINTER(const u32, 0) + (u32)list[at + k < count ? at + k : at] * NUMBER(1);
     }
     // A warp has eight words of each column, and a lane one of these 32 in the end.
-    u32 *out = at + lane / 8 < count ? (u32 *)sample[8] + (list[at + lane / 8] >> 32) * picked.words : 0;
+    u32 *out = at + lane / 8 < count ? (u32 *)sample[4] + (list[at + lane / 8] >> 32) * picked.words : 0;
     for (u32 first = this_thread() / 32 * 8; first < picked.words; first += all_threads() / 32 * 8) {
         u32 rows[8], own = 0;
         bool there[8];
@@ -472,7 +478,7 @@ KERNEL_OF_FEW(gather_rows) {
     const u32 *rows = POINTER(const u32, 0);
     const u64 *sample = POINTER(const u64, 2) + SAMPLE_WORDS * blockIdx.y, *columns = (const u64 *)sample[0];
     Picked picked = picked_of(sample);
-    u32 words = picked.words, *out = (u32 *)sample[8];
+    u32 words = picked.words, *out = (u32 *)sample[4];
     u32 lane = threadIdx.x % 32, count = (u32)sample[1];
     for (u32 word = this_thread() / 32; word < words; word += all_threads() / 32) {
         bool is_there;
@@ -506,20 +512,26 @@ __device__ inline i64 hessian_of(u32 kind, i32 gradient, u32 target) {
     return mean < 1 ? 1 : mean;
 }
 
-// Gradient and hessian summed by address, all rows counting for one and the hessian being that of probabilities. Each lane of
-// a warp has sums of its own where there is room: 0: gradients, 1: rows, 2: addresses, 3: how many addresses, 4: sums for
-// so many lanes, 5: which rows are learned from or none, 6: the sums of all.
+// A tree whose sums are wanted: gradients of its margin, addresses of rows, and rows that count for a quarter or none.
+struct ToSum {
+    const i32 *gradients;
+    const u16 *addresses;
+    const u8 *climbed;
+};
+
+// Gradient and hessian summed by address, all rows counting for one and the hessian being that of probabilities, a line of blocks
+// for each tree. Each lane of a warp has sums of its own where there is room: 0: trees, 1: rows, 2: how many addresses, 3: sums for
+// so many lanes, 4: which rows are learned from or none, 5: the sums of all.
 //
 // A sum is kept as its low 16 bits and the rest, which both stay within 32 bits for the rows of a block.
 KERNEL(sum_even) {
+    ToSum tree = POINTER(const ToSum, 0)[blockIdx.y];
     u32 *sums = (u32 *)shared_words;
     u64 rows = NUMBER(1);
-    u32 count = (u32)NUMBER(3), lanes = (u32)NUMBER(4), length = 4 * count * lanes;
+    u32 count = (u32)NUMBER(2), lanes = (u32)NUMBER(3), length = 4 * count * lanes;
     for (u32 i = threadIdx.x; i < length; i += blockDim.x) sums[i] = 0;
     __syncthreads();
-    const i32 *gradients = POINTER(const i32, 0);
-    const u16 *addresses = POINTER(const u16, 2);
-    const u8 *learned = POINTER(const u8, 5);
+    const u8 *learned = POINTER(const u8, 4);
     u32 lane = threadIdx.x % lanes, part = count * lanes;
     const u32 ahead = 4;
     for (u64 begin = this_thread(); begin < rows; begin += ahead * all_threads()) {
@@ -529,8 +541,8 @@ KERNEL(sum_even) {
         for (u32 k = 0; k < ahead; k++) {
             u64 row = begin + k * (u64)all_threads();
             bool counts = row < rows && !(learned && !learned[row]);
-            read[k] = counts ? gradients[row] : 0;
-            ats[k] = counts ? addresses[row] * lanes + lane : 0xffffffffu;
+            read[k] = counts ? tree.gradients[row] : 0;
+            ats[k] = counts ? tree.addresses[row] * lanes + lane : 0xffffffffu;
         }
 #pragma unroll
         for (u32 k = 0; k < ahead; k++) {
@@ -543,7 +555,7 @@ KERNEL(sum_even) {
         }
     }
     __syncthreads();
-    u64 *all = POINTER(u64, 6);
+    u64 *all = POINTER(u64, 5) + 2 * (u64)count * blockIdx.y;
     for (u32 address = threadIdx.x; address < count; address += blockDim.x) {
         i64 gradient = 0, hessian = 0;
         for (u32 l = 0; l < lanes; l++) {
@@ -556,30 +568,28 @@ KERNEL(sum_even) {
     }
 }
 
-// The same for rows of any weight: 4: targets, 5 and 6 as above, 7: weights of rows or none, 8: rows that count for a quarter or
-// none, 9: how hessians follow from gradients, 10: whether sums are kept in the block.
+// The same for rows of any weight: 3: targets, 4 and 5 as above, 6: weights of rows or none, 7: how hessians follow from gradients, 8:
+// whether sums are kept in the block.
 KERNEL(sum_weighed) {
-    u64 rows = NUMBER(1), *all = POINTER(u64, 6);
-    u32 count = (u32)NUMBER(3), kind = (u32)NUMBER(9);
-    u64 *sums = NUMBER(10) ? shared_words : all;
-    if (NUMBER(10)) {
+    ToSum tree = POINTER(const ToSum, 0)[blockIdx.y];
+    u32 count = (u32)NUMBER(2), kind = (u32)NUMBER(7);
+    u64 rows = NUMBER(1), *all = POINTER(u64, 5) + 2 * (u64)count * blockIdx.y, *sums = NUMBER(8) ? shared_words : all;
+    if (NUMBER(8)) {
         for (u32 i = threadIdx.x; i < 2 * count; i += blockDim.x) sums[i] = 0;
         __syncthreads();
     }
-    const i32 *gradients = POINTER(const i32, 0);
-    const u16 *addresses = POINTER(const u16, 2);
-    const u32 *targets = POINTER(const u32, 4), *weights = POINTER(const u32, 7);
-    const u8 *learned = POINTER(const u8, 5), *climbed = POINTER(const u8, 8);
+    const u32 *targets = POINTER(const u32, 3), *weights = POINTER(const u32, 6);
+    const u8 *learned = POINTER(const u8, 4);
     for (u64 row = this_thread(); row < rows; row += all_threads()) {
         i64 weight = learned && !learned[row] ? 0 : weights ? weights[row] : 256;
-        if (climbed && climbed[row]) weight /= 4;
+        if (tree.climbed && tree.climbed[row]) weight /= 4;
         if (weight == 0) continue;
-        i32 gradient = gradients[row];
-        u32 address = addresses[row];
+        i32 gradient = tree.gradients[row];
+        u32 address = tree.addresses[row];
         atomicAdd(&sums[2 * address], (u64)(gradient * weight));
         atomicAdd(&sums[2 * address + 1], (u64)(hessian_of(kind, gradient, targets[row]) * weight));
     }
-    if (NUMBER(10)) {
+    if (NUMBER(8)) {
         __syncthreads();
         for (u32 i = threadIdx.x; i < 2 * count; i += blockDim.x) {
             if (sums[i]) atomicAdd(&all[i], sums[i]);

@@ -147,27 +147,56 @@ fn values_of_every_loss() {
     }
 }
 
-/// Images of noise with a bright bar, across or down.
-fn images(count: usize, size: usize) -> (Table, Labels) {
+/// Images of noise with a bright bar of one of two colours, across or down: of two classes, or of four with the colour.
+fn images(count: usize, image: ImageShape, classes: u32) -> (Table, Labels) {
     let mut stream = Stream::new(8, Purpose::Generate, 0);
-    let (mut pixels, mut classes) = (Vec::new(), Vec::new());
+    let (mut pixels, mut codes) = (Vec::new(), Vec::new());
     for _ in 0..count {
-        let (class, at) = (stream.below(2), stream.below(size as u32));
-        for place in 0..(size * size) as u32 {
-            let (line, column) = (place / size as u32, place % size as u32);
-            let is_bar = if class == 0 { line == at } else { column == at };
-            pixels.push(if is_bar { 160 + stream.below(90) } else { stream.below(150) } as u8);
+        let (class, at) =
+            (stream.below(classes), stream.below(image.width.min(image.height) as u32) as usize);
+        for place in 0..image.columns() {
+            let (line, column) = (place / image.width % image.height, place % image.width);
+            let is_bar = if class % 2 == 0 { line == at } else { column == at };
+            let is_bright = is_bar && (class < 2 || place < image.width * image.height / 2);
+            pixels.push(if is_bright { 160 + stream.below(90) } else { stream.below(150) } as u8);
         }
-        classes.push(class);
+        codes.push(class);
     }
-    let names = vec!["across".into(), "down".into()];
-    (Table::from_pixels(size * size, pixels).unwrap(), Labels::new(names, classes).unwrap())
+    let names = (0..classes).map(|class| class.to_string()).collect();
+    (Table::from_pixels(image.columns(), pixels).unwrap(), Labels::new(names, codes).unwrap())
+}
+
+/// Patterns of every kind that a device climbs are those that the processor climbs: of pixels that are bits and of colours, that
+/// match anywhere and that are counted, on samples of few and of many words, in many trees and in one that ends early.
+#[test]
+fn patterns_of_every_kind() {
+    let colour = ImageShape { width: 7, height: 6, channels: 3 };
+    for (image, classes, rows, pattern) in [
+        (ImageShape::grey(9, 7), 2, 300, r#"{"counts": 0, "sample_rows": 256}"#),
+        (ImageShape::grey(9, 7), 2, 900, r#"{"counts": 1, "sample_rows": 700, "trials": 9}"#),
+        (colour, 4, 400, r#"{"counts": 3, "sample_rows": 300, "trials": 40, "radius": [0, 6]}"#),
+        (ImageShape::grey(5, 5), 4, 2_600, r#"{"counts": 2, "sample_rows": 2400, "literals": [1, 12]}"#),
+    ] {
+        let (table, labels) = images(rows, image, classes);
+        let mut settings = TrainSettings::default();
+        settings.encode.image = Some(image);
+        let mut grove = self::settings(3, 3, 2);
+        (grove.patterns, grove.pattern) = (Some(60), serde_json::from_str(pattern).unwrap());
+        settings.learn = LearnSettings::Grove(grove);
+        let training = Training::new(Rows::Raw(table.view()), &labels);
+        let expected = train(&training, &settings, &Silent).unwrap().model;
+        for device in devices() {
+            let there = Training { device: Some(&**device), ..training };
+            let found = train(&there, &settings, &Silent).unwrap().model;
+            assert_eq!(found.to_bytes(), expected.to_bytes(), "{pattern} on {}", device.name());
+        }
+    }
 }
 
 /// Patterns that a device looks for are in the model that the processor learns, and so when it is continued with others.
 #[test]
 fn patterns_of_images() {
-    let (table, labels) = images(400, 9);
+    let (table, labels) = images(400, ImageShape::grey(9, 9), 2);
     let mut settings = TrainSettings::default();
     settings.encode.image = Some(ImageShape::grey(9, 9));
     let grove = GroveSettings { patterns: Some(40), ..self::settings(3, 3, 2) };

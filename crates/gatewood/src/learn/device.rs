@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use super::gate::LogTable;
 use super::objective::Hessian;
+pub use super::patterns::Sketch;
 use super::tree::{Criterion, TreeSettings};
 use crate::Result;
 use crate::bits::{BitMatrix, BitView};
@@ -174,32 +175,37 @@ pub struct PlanesToLoad<'a> {
     pub width: usize,
     /// Number of rows.
     pub rows: usize,
+    /// The places of each plane that have an answer, if any have: the first and the last of a line, the first and the last line.
+    pub areas: &'a [Option<[u16; 4]>],
+    /// Planes that ask for levels, the first ones; the others compare.
+    pub levels: usize,
+    /// For each kind of patterns the places across and down that its literals must be within.
+    pub apart: &'a [u32],
+    /// Whether patterns are judged by how often they match, not only by whether they do.
+    pub counts: bool,
+    /// Variations that are tried of a pattern.
+    pub trials: usize,
     /// Logarithms.
     pub logs: &'a LogTable,
     /// Rows that patterns are judged on, about.
     pub sample_rows: usize,
 }
 
-/// Planes of images on a device, and the patterns that are looked for there.
+/// Planes of images on a device, and the patterns that are climbed there.
 pub trait DevicePlanes: Send + Sync {
-    /// A sample: the planes of picked rows, of the lower and of the upper side.
+    /// Samples, one for each tree: the planes of picked rows, of the lower and of the upper side.
     ///
     /// # Errors
     /// When memory runs out or the device fails; so do all others.
-    fn gather(&self, picks: &[Vec<u32>; 2]) -> Result<Handle>;
+    fn gather(&self, picks: &[[Vec<u32>; 2]]) -> Result<Handle>;
 
-    /// How well each pattern separates the sides of a sample: for the threshold that does so best, the first of those that
-    /// are as good, its score and its place. The score is the sum of [`LogTable::purity`] over both parts of each cell.
+    /// Climbs the next pattern of each of some trees on its sample, as the processor does: the best of the drawn sketches is
+    /// varied. The pattern that is found parts every cell of the sample in two, if it is not the last; before the first, all rows
+    /// are one cell. None where no sketch is a pattern.
     ///
     /// # Errors
     /// As [`DevicePlanes::gather`].
-    fn judge(&self, sample: &Handle, patterns: &[Pattern]) -> Result<Vec<(i64, usize)>>;
-
-    /// Parts every cell of a sample in two by the first threshold of a pattern. Before, all rows are one cell.
-    ///
-    /// # Errors
-    /// As [`DevicePlanes::gather`].
-    fn part(&self, sample: &mut Handle, pattern: &Pattern) -> Result<()>;
+    fn climb(&self, samples: &mut Handle, trees: &[PatternClimb]) -> Result<Vec<Option<PatternFound>>>;
 
     /// The addresses of all rows in each tree, as [`DeviceRows`] take them: bit `i` is the first threshold of the pattern `i` of
     /// the four that a tree has at the most.
@@ -207,6 +213,30 @@ pub trait DevicePlanes: Send + Sync {
     /// # Errors
     /// As [`DevicePlanes::gather`].
     fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<Handle>>;
+}
+
+/// A pattern to be climbed.
+#[derive(Debug)]
+pub struct PatternClimb {
+    /// Which of the samples it is climbed on.
+    pub tree: usize,
+    /// Sketches of which the best is varied.
+    pub drawn: Vec<Sketch>,
+    /// The random numbers that variations read, one after the other.
+    pub random: Vec<u32>,
+    /// Whether it is the last of its tree.
+    pub is_last: bool,
+}
+
+/// A pattern that was climbed.
+#[derive(Debug)]
+pub struct PatternFound {
+    /// The pattern before it is moved.
+    pub sketch: Sketch,
+    /// How many shifts must match.
+    pub threshold: u32,
+    /// How many random numbers were read.
+    pub read: usize,
 }
 
 /// Columns to be loaded.
@@ -280,17 +310,17 @@ pub trait DeviceRows: Send + Sync {
     /// As [`DeviceRows::begin`].
     fn climb(&self, climbs: &[DeviceClimb<'_>], logs: &LogTable) -> Result<Vec<(Vec<u32>, Vec<u64>)>>;
 
-    /// The root address of every row.
+    /// The root address of every row, in each of some trees of one shape.
     ///
     /// # Errors
     /// As [`DeviceRows::begin`].
-    fn address(&self, tree: &VoteTree) -> Result<Handle>;
+    fn address(&self, trees: &[&VoteTree]) -> Result<Vec<Handle>>;
 
-    /// Gradient and hessian of one margin, summed over the rows of each root address.
+    /// Gradient and hessian of one margin, summed over the rows of each root address, for each of some trees.
     ///
     /// # Errors
     /// As [`DeviceRows::begin`].
-    fn sum(&self, state: &Handle, sum: &DeviceSum<'_>) -> Result<Vec<[i64; 2]>>;
+    fn sum(&self, state: &Handle, sums: &[DeviceSum<'_>]) -> Result<Vec<Vec<[i64; 2]>>>;
 
     /// Adds the votes of trees to the margins; then brings the gradients up to date where that is wanted and the device
     /// knows the objective.
@@ -412,18 +442,11 @@ pub struct DeviceDraw<'a> {
     pub powers: &'a [u32],
     /// Rows that may be drawn; empty for all.
     pub among: &'a [bool],
-    /// The places along the running sum of all weights, given the sum; none where that is zero.
-    pub spacing: &'a (dyn Fn(u64) -> Option<DeviceSpacing> + Sync),
-}
-
-/// Evenly spaced places: before a point `x` of the running sum there are `((x >> shift) * scale + start) >> 36`.
-#[derive(Debug, Clone, Copy)]
-pub struct DeviceSpacing {
-    /// How far a point is shifted.
-    pub shift: u32,
-    /// What it is multiplied by.
-    pub scale: u64,
-    /// What is added.
+    /// How many rows are drawn, below 2^28: those at evenly spaced places along the running sum of all weights. With `shift` the
+    /// bits that the whole sum has beyond 36, and `scale` what `size << 36` is divided by the whole sum, shifted, and one, there
+    /// are `((x >> shift) * scale + start) >> 36` places before a point `x` of it.
+    pub size: u64,
+    /// Where the places begin, below 2^36.
     pub start: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::draw::Spacing;
+use super::draw::start_of;
 use super::{ColumnOrder, Direction, Draw, Engine, Picks, Scale, Start, Summand, TreeToClimb};
 use crate::bits::kernels::{Kernels, Sums, log_of_product};
 use crate::circuit::{CHUNK_ROWS, VoteTree, Wide};
@@ -135,6 +135,14 @@ impl<'a> DeviceEngine<'a> {
     }
 }
 
+/// What a device gave for one tree.
+fn only<T>(mut all: Vec<T>) -> Result<T> {
+    all.pop().ok_or_else(|| Error::data("a device gave nothing for a tree"))
+}
+
+/// Rows whose scaled loss is one task: few, since logarithms and exponentials take long.
+const SCALED_ROWS: usize = 256;
+
 /// Draws as a device takes them.
 fn with_draws<T>(draws: &[Draw<'_>], work: impl FnOnce(&[DeviceDraw<'_>]) -> T) -> T {
     let margins = |by: &Draw<'_>| match by.direction {
@@ -142,18 +150,15 @@ fn with_draws<T>(draws: &[Draw<'_>], work: impl FnOnce(&[DeviceDraw<'_>]) -> T) 
         Direction::Group(inside) => (0..inside.len()).filter(|&margin| inside[margin]).collect(),
     };
     let margins: Vec<Vec<usize>> = draws.iter().map(margins).collect();
-    let spacing = |by: &Draw<'_>| {
-        let (size, start) = (by.size, by.start);
-        move |total: u64| (total > 0).then(|| Spacing::new(total, size, start).on_device())
-    };
-    let spacings: Vec<_> = draws.iter().map(spacing).collect();
-    let lists = draws.iter().zip(&margins).zip(&spacings);
-    let all: Vec<DeviceDraw<'_>> = lists
-        .map(|((by, margins), spacing)| DeviceDraw {
+    let all: Vec<DeviceDraw<'_>> = draws
+        .iter()
+        .zip(&margins)
+        .map(|(draw, margins)| DeviceDraw {
             margins,
-            powers: by.power.powers(),
-            among: by.among,
-            spacing,
+            powers: draw.power.powers(),
+            among: draw.among,
+            size: draw.size as u64,
+            start: start_of(draw.start),
         })
         .collect();
     work(&all)
@@ -240,13 +245,29 @@ impl Engine for DeviceEngine<'_> {
     }
 
     fn address(&self, _: &DeviceState, tree: &VoteTree) -> Result<Handle> {
-        self.rows.address(tree)
+        only(self.rows.address(&[tree])?)
+    }
+
+    fn address_each(&self, _: &DeviceState, trees: &[VoteTree]) -> Result<Vec<Handle>> {
+        self.rows.address(&trees.iter().collect::<Vec<_>>())
     }
 
     fn sum(&self, state: &DeviceState, what: &Summand<'_, Handle>) -> Result<Vec<Sums>> {
-        let &Summand { margin, addresses, count, climbed } = what;
-        let sums = self.rows.sum(&state.handle, &DeviceSum { margin, addresses, count, climbed })?;
-        Ok(sums.into_iter().map(|[gradient, hessian]| Sums { gradient, hessian }).collect())
+        only(self.sum_each(state, std::slice::from_ref(what))?)
+    }
+
+    fn sum_each(&self, state: &DeviceState, all: &[Summand<'_, Handle>]) -> Result<Vec<Vec<Sums>>> {
+        let all = all.iter().map(|&Summand { margin, addresses, count, climbed }| DeviceSum {
+            margin,
+            addresses,
+            count,
+            climbed,
+        });
+        let sums = self.rows.sum(&state.handle, &all.collect::<Vec<_>>())?;
+        let of_tree = |sums: Vec<[i64; 2]>| {
+            sums.into_iter().map(|[gradient, hessian]| Sums { gradient, hessian }).collect()
+        };
+        Ok(sums.into_iter().map(of_tree).collect())
     }
 
     fn update(&self, state: &mut DeviceState, trees: &[(&VoteTree, &Handle)]) -> Result<()> {
@@ -311,11 +332,11 @@ impl Engine for DeviceEngine<'_> {
             return Ok(sums.fold([0; 3], add));
         }
         let SomeMargins { rows, lists } = &*self.margins_among(state, among)?;
-        let chunks = rows.par_chunks(CHUNK_ROWS).enumerate();
+        let chunks = rows.par_chunks(SCALED_ROWS).enumerate();
         let sums = chunks.map(|(chunk, rows)| {
             let mut sums = [0i128; 3];
             let mut margins = vec![0; lists.len()];
-            for (place, &row) in (chunk * CHUNK_ROWS..).zip(rows) {
+            for (place, &row) in (chunk * SCALED_ROWS..).zip(rows) {
                 margins.iter_mut().zip(lists).for_each(|(to, from)| *to = from[place]);
                 let target = self.targets[row as usize];
                 let terms = state.objective.scaled(&margins, target, scale.factor, scale.doubt);

@@ -2,7 +2,6 @@
 
 use super::Picks;
 use crate::bits::kernels::{FIRST_BITS as BITS, POINT};
-use crate::learn::device::DeviceSpacing;
 use crate::learn::objective::ONE;
 use crate::pool::each_awake;
 
@@ -68,19 +67,18 @@ pub(super) struct Spacing {
     start: u64,
 }
 
+/// Where places begin, given 64 random bits.
+pub(super) fn start_of(random: u64) -> u64 {
+    random >> 28
+}
+
 impl Spacing {
     /// About `size` places on a sum of `total`, given 64 random bits.
     pub(super) fn new(total: u64, size: usize, random: u64) -> Self {
         // Places before a point of the running sum are that point times `scale`, in units of 2^-36.
         let shift = (64 - total.leading_zeros()).saturating_sub(36);
         let scale = ((size as u128) << 36) / (u128::from(total >> shift) + 1);
-        Self { shift, scale: scale as u64, start: random >> 28 }
-    }
-
-    /// The same for a device.
-    pub(super) fn on_device(self) -> DeviceSpacing {
-        let Self { shift, scale, start } = self;
-        DeviceSpacing { shift, scale, start }
+        Self { shift, scale: scale as u64, start: start_of(random) }
     }
 
     /// How many places are before a point of the running sum.

@@ -107,6 +107,16 @@ pub(crate) trait Engine: Sync {
     /// Gradient and hessian of one margin, summed over the rows of each root address.
     fn sum(&self, state: &Self::State, what: &Summand<'_, Self::Addresses>) -> Result<Vec<Sums>>;
 
+    /// [`Engine::address`] for each of some trees of one shape.
+    fn address_each(&self, state: &Self::State, trees: &[VoteTree]) -> Result<Vec<Self::Addresses>> {
+        each_awake(trees.iter().collect(), |tree| self.address(state, tree)).into_iter().collect()
+    }
+
+    /// [`Engine::sum`] for each of some trees.
+    fn sum_each(&self, state: &Self::State, all: &[Summand<'_, Self::Addresses>]) -> Result<Vec<Vec<Sums>>> {
+        each_awake(all.iter().collect(), |what| self.sum(state, what)).into_iter().collect()
+    }
+
     /// Adds the votes of trees to the margins and brings the gradients up to date; without trees, only that.
     fn update(&self, state: &mut Self::State, trees: &[(&VoteTree, &Self::Addresses)]) -> Result<()>;
 

@@ -6,7 +6,6 @@ use super::gates::Gates;
 use super::leaf_step::LeafStep;
 use super::prune::OVERGROWN;
 use super::settings::GrovePlan;
-use super::together::ClimbedAmong;
 use crate::Result;
 use crate::bits::kernels::{Kernels, Sums};
 use crate::bits::{BLOCK_WORDS, WORD_BITS};
@@ -207,18 +206,35 @@ impl<E: Engine> Grower<'_, E> {
         let margins = self.objective.margins();
         let reading = &*growing;
         let position = |margin: usize| round * margins + margin;
-        let climbed: Vec<Option<ClimbedAmong>> = if self.searches(reading) {
+        if self.searches(reading) {
             let wanted: Vec<(usize, usize)> = (0..margins).map(|margin| (margin, position(margin))).collect();
-            self.climb_each(&wanted, reading)?
-        } else {
-            Vec::new()
-        };
+            let climbed = self.climb_each(&wanted, reading)?;
+            let (mut bare, mut among) = (Vec::new(), Vec::new());
+            for (margin, (climbed, rows)) in
+                climbed.into_iter().enumerate().filter_map(|(margin, tree)| Some((margin, tree?)))
+            {
+                bare.push(self.bare(climbed, margin)?);
+                among.push((margin, rows));
+            }
+            let addresses = self.engine.address_each(&reading.rows, &bare)?;
+            let each = bare.iter().zip(&addresses).zip(&among);
+            let what = each.map(|((bare, addresses), (margin, climbed))| Summand {
+                margin: *margin,
+                addresses,
+                count: bare.votes().len(),
+                climbed,
+            });
+            let sums = self.engine.sum_each(&reading.rows, &what.collect::<Vec<_>>())?;
+            let trees = bare.into_iter().zip(sums).map(|(bare, sums)| bare.with_votes(self.votes(&sums)));
+            let trees = trees.collect::<Result<Vec<_>>>()?;
+            let votes: Vec<(&VoteTree, &E::Addresses)> = trees.iter().zip(&addresses).collect();
+            self.engine.update(&mut growing.rows, &votes)?;
+            return Ok(trees);
+        }
         let grow = |margin: usize| -> Result<Option<(VoteTree, E::Addresses)>> {
-            let climbed = match climbed.get(margin) {
-                Some(climbed) => climbed.clone(),
-                None => self.climb_for(margin, position(margin), reading)?,
+            let Some((climbed, among)) = self.climb_for(margin, position(margin), reading)? else {
+                return Ok(None);
             };
-            let Some((climbed, among)) = climbed else { return Ok(None) };
             let bare = self.bare(climbed, margin)?;
             let addresses = self.engine.address(&reading.rows, &bare)?;
             let count = bare.votes().len();

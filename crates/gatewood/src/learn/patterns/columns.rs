@@ -521,7 +521,7 @@ fn learn_patterns(
         Some(device) => {
             let margins = (lesson.make)(1.0).margins();
             let engine = DeviceEngine::new(device, none, &targets, Vec::new(), margins, kernels)?;
-            let judge = PlanesThere::load(device, &planes.planes, &packed, &logs, plan.sample_rows)?;
+            let judge = PlanesThere::load(device, &planes.planes, &packed, &logs, &climb)?;
             climb.patterns(&judge, &engine, &lesson, wanted)?
         }
         None => {

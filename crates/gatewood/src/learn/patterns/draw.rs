@@ -69,6 +69,12 @@ impl<'a> Draw<'a> {
         (0..count).into_par_iter().filter_map(draw).collect()
     }
 
+    /// The places of each plane that have an answer, if any have: the first and the last of a line, the first and the last line.
+    pub(super) fn areas(&self) -> Vec<Option<[u16; 4]>> {
+        let ends = |area: Area| [area.x.0, area.x.1, area.y.0, area.y.1].map(|end| end as u16);
+        self.areas.iter().map(|area| area.map(ends)).collect()
+    }
+
     /// A pattern of an image, that matches it there.
     pub(super) fn sketch(&self, weights: &[u32], stream: &mut Stream) -> Sketch {
         let mut left = stream.below(weights.iter().sum::<u32>().max(1));

@@ -1,6 +1,6 @@
-//! Patterns judged by this process.
+//! Patterns climbed by this process.
 
-use super::climb::{ARITY, Judge};
+use super::climb::{ARITY, Climb, ClimbPatterns, Found};
 use super::packed::{BLOCK_ROWS, PackedPlanes};
 use crate::Result;
 use crate::bits::WORD_BITS;
@@ -9,6 +9,7 @@ use crate::circuit::{Pattern, PatternRun, Planes};
 use crate::learn::engine::{CpuEngine, Picks, RowAddresses};
 use crate::learn::gate::LogTable;
 use crate::platform::parallel::*;
+use crate::random::Stream;
 
 /// Planes in the memory of this process.
 pub(super) struct PlanesHere<'a> {
@@ -72,19 +73,14 @@ thread_local! {
 }
 
 /// Rows of a sample, parted into cells, each with its rows of both sides.
-pub(super) struct SampleHere {
+struct Sample {
     rows: Rows,
     cells: Vec<(Cell, [u32; 2])>,
 }
 
-impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
-    type Sample = SampleHere;
-
-    fn at_once(&self) -> usize {
-        1
-    }
-
-    fn gather(&self, picks: &Picks) -> Result<SampleHere> {
+impl PlanesHere<'_> {
+    /// The planes of picked rows.
+    fn gather(&self, picks: &Picks) -> Sample {
         let mut rows = Rows { blocks: Vec::new(), there: Vec::new(), split: 0 };
         let mut spare = SPARE.take();
         for (side, picks) in picks.iter().enumerate() {
@@ -103,10 +99,12 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
         }
         let all = rows.there.clone();
         let counts = count(self.kernels, &rows, &all, &all);
-        Ok(SampleHere { rows, cells: vec![(all, counts)] })
+        Sample { rows, cells: vec![(all, counts)] }
     }
 
-    fn judge(&self, sample: &SampleHere, patterns: &[Pattern]) -> Result<Vec<(i64, usize)>> {
+    /// How well a pattern separates the sides within all cells, and the place of its threshold that does so best: the first
+    /// of those that are as good.
+    fn judge(&self, sample: &Sample, pattern: &Pattern) -> (i64, usize) {
         let score = |column: &Cell| -> i64 {
             let parts = sample.cells.iter().map(|(cell, all)| {
                 let ones = count(self.kernels, &sample.rows, cell, column);
@@ -114,17 +112,14 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
             });
             parts.sum()
         };
-        let best = |pattern: &Pattern| {
-            let columns = self.columns(&sample.rows, pattern);
-            let scores = columns.iter().enumerate().map(|(at, column)| (score(column), at));
-            scores.max_by_key(|&(score, at)| (score, std::cmp::Reverse(at))).unwrap_or_default()
-        };
-        Ok(patterns.iter().map(best).collect())
+        let columns = self.columns(&sample.rows, pattern);
+        let scores = columns.iter().enumerate().map(|(at, column)| (score(column), at));
+        scores.max_by_key(|&(score, at)| (score, std::cmp::Reverse(at))).unwrap_or_default()
     }
 
-    fn part(&self, sample: &mut SampleHere, pattern: &Pattern) -> Result<()> {
-        let SampleHere { rows, cells } = sample;
-        let Some(column) = self.columns(rows, pattern).pop() else { return Ok(()) };
+    /// Parts every cell by a pattern of one threshold.
+    fn part(&self, Sample { rows, cells }: &mut Sample, pattern: &Pattern) {
+        let Some(column) = self.columns(rows, pattern).pop() else { return };
         let parts = cells.iter().flat_map(|(cell, _)| {
             let with = |keep: fn(u64, u64) -> u64| {
                 let both = cell.iter().zip(&column);
@@ -135,7 +130,38 @@ impl Judge<CpuEngine<'_>> for PlanesHere<'_> {
             [with(|cell, column| cell & !column), with(|cell, column| cell & column)]
         });
         *cells = parts.collect();
-        Ok(())
+    }
+
+    /// Climbs the patterns of a tree, one after the other.
+    fn tree(
+        &self,
+        climb: &Climb<'_>,
+        (picks, mut stream): (Picks, Stream),
+        weights: &[u32],
+    ) -> Result<Vec<Found>> {
+        let mut sample = self.gather(&picks);
+        let mut patterns: Vec<Found> = Vec::with_capacity(ARITY);
+        while patterns.len() < ARITY {
+            if let Some(last) = patterns.last() {
+                self.part(&mut sample, &last.pattern);
+            }
+            match climb.climb(weights, &mut stream, |pattern| self.judge(&sample, pattern))? {
+                Some(found) => patterns.push(found),
+                None => break,
+            }
+        }
+        Ok(patterns)
+    }
+}
+
+impl ClimbPatterns<CpuEngine<'_>> for PlanesHere<'_> {
+    fn trees(
+        &self,
+        climb: &Climb<'_>,
+        rows: Vec<(Picks, Stream)>,
+        weights: &[u32],
+    ) -> Result<Vec<Vec<Found>>> {
+        rows.into_par_iter().map(|rows| self.tree(climb, rows, weights)).collect()
     }
 
     fn addresses(&self, trees: &[Vec<&Pattern>]) -> Result<Vec<RowAddresses>> {

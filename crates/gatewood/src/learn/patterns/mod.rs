@@ -21,3 +21,4 @@ pub(crate) use columns::{ImageRows, MakeImages, PatternColumns};
 pub use lines::image_spans;
 pub(crate) use settings::ImageProfile;
 pub use settings::{PatternKind, PatternPlan, PatternSettings};
+pub use sketch::Sketch;

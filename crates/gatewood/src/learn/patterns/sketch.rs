@@ -6,13 +6,17 @@ use crate::random::Stream;
 
 /// A pattern where it was drawn, before it is moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sketch {
-    pub(super) literals: Vec<Literal>,
+pub struct Sketch {
+    /// What must hold, in ascending order.
+    pub literals: Vec<Literal>,
     /// How far it is moved to each side, and up and down.
-    pub(super) radius: (usize, usize),
+    pub radius: (usize, usize),
     /// The kind that it was drawn as.
-    pub(super) kind: usize,
+    pub kind: usize,
 }
+
+/// Random numbers that a variation reads at the most.
+pub(super) const MOST_READ: usize = 7;
 
 /// What a variation may be.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +30,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// The places across and down that literals of a kind must be within.
+    pub(super) fn apart(&self, kind: &PatternKind) -> usize {
+        kind.window[1] as usize + self.slack
+    }
+
     /// The planes that ask as one does: for a level, or for a comparison; or all.
     fn alike(&self, plane: u16, all: bool) -> std::ops::Range<usize> {
         match usize::from(plane) < self.levels {
@@ -38,7 +47,7 @@ impl Limits {
 
 impl Sketch {
     /// The same with one thing changed: a literal moved, of another plane, turned round, one more or one less; the whole
-    /// moved; or how far it is looked for. None where that is no pattern.
+    /// moved; or how far it is looked for. None where that is no pattern. At most [`MOST_READ`] random numbers are read.
     pub(super) fn varied(&self, kind: &PatternKind, limits: &Limits, stream: &mut Stream) -> Option<Self> {
         let mut varied = self.clone();
         let which = stream.below(self.literals.len() as u32) as usize;
@@ -94,7 +103,7 @@ impl Sketch {
             let (low, high) = (places.clone().min().unwrap_or(0), places.max().unwrap_or(0));
             usize::from(high - low)
         };
-        let most = kind.window[1] as usize + limits.slack;
+        let most = limits.apart(kind);
         let fits = places(|literal| literal.x) < most && places(|literal| literal.y) < most;
         let once = varied
             .literals
@@ -118,7 +127,10 @@ mod tests {
         let mut stream = Stream::new(7, Purpose::Patterns, 0);
         let (mut sketch, mut varied, mut most, mut radii) = (first.clone(), 0, 0, 0);
         for _ in 0..3000 {
-            let Some(next) = sketch.varied(&kind, &limits, &mut stream) else { continue };
+            let begun = stream.place();
+            let next = sketch.varied(&kind, &limits, &mut stream);
+            assert!((4..=MOST_READ as u128).contains(&(stream.place() - begun)));
+            let Some(next) = next else { continue };
             assert_ne!(next, sketch);
             assert!(next.literals.is_sorted_by(|a, b| a < b) && next.literals.len() <= MAX_ARITY);
             let apart = |at: fn(&Literal) -> u16| {
