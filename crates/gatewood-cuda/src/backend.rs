@@ -213,6 +213,14 @@ impl<T: Plain> Staging<T> {
     }
 }
 
+impl Staging<u64> {
+    /// The same as numbers of 32 bits, the lower halves first.
+    pub(crate) fn halves(&mut self) -> &mut [u32] {
+        // SAFETY: as above, each number being two of half its size.
+        unsafe { std::slice::from_raw_parts_mut(self.address as *mut u32, 2 * self.length) }
+    }
+}
+
 impl<T: Plain> Drop for Staging<T> {
     fn drop(&mut self) {
         self.backend.release_here(self.address, (self.length * size_of::<T>()).max(8));

@@ -233,13 +233,11 @@ pub(crate) fn climb(
     let logs = logs_up_to(rows, logs, samples.iter().map(|sample| sample.rows[0] + sample.rows[1]).max())?;
 
     // What a device is told goes there in one go, and so does what it says: descriptions, trials, leaves, slots, then tables.
-    let all_trials = pairs(climbs.iter().flat_map(|climb| &climb.trials).copied());
-    let all_leaves = pairs(climbs.iter().flat_map(|climb| &climb.leaves).copied());
-    let all_slots = pairs(climbs.iter().flat_map(|_| 0..slots as u32));
+    let halves = |each: usize| (climbs.len() * each).div_ceil(2);
     let begin_trials = CLIMB_WORDS * climbs.len();
-    let begin_leaves = begin_trials + all_trials.len();
-    let begin_slots = begin_leaves + all_leaves.len();
-    let begin_tables = begin_slots + all_slots.len();
+    let begin_leaves = begin_trials + halves(first.trials.len());
+    let begin_slots = begin_leaves + halves(leaves);
+    let begin_tables = begin_slots + halves(slots);
     let end = begin_tables + climbs.len() * slots * table;
     let there: Buffer<u64> = Buffer::new(backend, end)?;
     let mut here: Staging<u64> = Staging::new(backend, end)?;
@@ -250,7 +248,8 @@ pub(crate) fn climb(
     let outcomes: Buffer<u64> = Buffer::new(backend, climbs.len() * outcome_words)?;
     let addresses = Buffer::<u16>::new(backend, 64 * strides * way.copies)?;
     let counts: Buffer<u32> = Buffer::new(backend, 2 * climbs.len() * width * way.cells)?;
-    let mut described: Vec<u64> = Vec::new();
+    let mut described: Vec<u64> = Vec::with_capacity(begin_trials);
+    let own_slots: Vec<u32> = (0..slots as u32).collect();
     let mut column = 0;
     for (number, (climb, sample)) in climbs.iter().zip(&samples).enumerate() {
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
@@ -279,13 +278,17 @@ pub(crate) fn climb(
         ]);
         column += sample.stride;
     }
-    let told = &mut here.list()[..begin_tables];
-    for (begin, list) in
-        [(0, &described), (begin_trials, &all_trials), (begin_leaves, &all_leaves), (begin_slots, &all_slots)]
-    {
-        told[begin..][..list.len()].copy_from_slice(list);
+    here.list()[..begin_trials].copy_from_slice(&described);
+    let told = here.halves();
+    for (number, climb) in climbs.iter().enumerate() {
+        let mut tell = |begin: usize, list: &[u32]| {
+            told[2 * begin + number * list.len()..][..list.len()].copy_from_slice(list);
+        };
+        tell(begin_trials, &climb.trials);
+        tell(begin_leaves, &climb.leaves);
+        tell(begin_slots, &own_slots);
     }
-    there.put(0, told)?;
+    there.put(0, &here.list()[..begin_tables])?;
     let mut at = [0; 16];
     (at[0], at[1]) = (there.address(), depth as u64);
     for (level, &arity) in arities.iter().enumerate() {
@@ -327,18 +330,6 @@ pub(crate) fn climb(
         ((0..leaves).map(|leaf| number(begin_leaves, tree * leaves + leaf)).collect(), own)
     });
     Ok(climbed.collect())
-}
-
-/// Numbers of 32 bits, two in one of 64.
-fn pairs(numbers: impl Iterator<Item = u32>) -> Vec<u64> {
-    let mut all = Vec::new();
-    for (place, number) in numbers.enumerate() {
-        match place % 2 {
-            0 => all.push(number.into()),
-            _ => *all.last_mut().expect("a number is there") |= u64::from(number) << 32,
-        }
-    }
-    all
 }
 
 /// `x log2 x` up to a number of rows, kept from one climb to the next.

@@ -124,11 +124,6 @@ impl<'a> CudaRows<'a> {
         self.backend.launch(kernel, grid, threads, 0, parameters(at))
     }
 
-    fn launch_blocks(&self, kernel: &'static str, blocks: usize, shared: usize, at: &[u64]) -> Result<()> {
-        let threads = self.backend.threads()[0];
-        self.backend.launch(kernel, [blocks as u32, 1], threads, shared as u32, parameters(at))
-    }
-
     /// Begins to add the votes of trees of different margins, which are kept until that is done.
     fn add_votes(&self, state: &State, trees: &[(&VoteTree, &Handle)]) -> Result<Buffer<u64>> {
         // For each tree four numbers, then the votes, two in a number.
@@ -434,7 +429,8 @@ impl DeviceRows for CudaRows<'_> {
             wrong.list().as_ptr() as u64,
         ];
         // A number for each row, and a word for each warp.
-        self.launch_blocks("likelihood", chunks, 4 * LOSS_ROWS + 8 * 32, &at)?;
+        let (threads, shared) = (backend.threads()[1], 4 * LOSS_ROWS + 8 * 32);
+        backend.launch("likelihood", [chunks as u32, 1], threads, shared as u32, parameters(&at))?;
         backend.wait()?;
         let (products, powers, wrong) = (products.list(), powers.list(), wrong.list());
         let chunk = |chunk: usize| {
