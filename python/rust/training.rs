@@ -106,7 +106,10 @@ pub fn train(
     };
     let labels = labels.map_err(raise)?;
     if start.is_none() && values.is_none() {
-        labels.refuse_quantity(label.unwrap_or("y")).map_err(raise)?;
+        let is_no_class = |error| {
+            raise(gatewood::Error::data(format!("{error}; GatewoodRegressor learns values as they are")))
+        };
+        labels.refuse_quantity(label.unwrap_or("y")).map_err(is_no_class)?;
     }
     let weights = match &weights {
         Some(weights) => Some(weights.as_slice()?),

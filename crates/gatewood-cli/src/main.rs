@@ -26,7 +26,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Say nothing but results and errors
+    /// Say nothing but results, errors and what could be doubted
     #[arg(long, short, global = true)]
     quiet: bool,
 }

@@ -2,6 +2,7 @@
 
 mod command;
 mod devices;
+mod doubts;
 mod explain;
 mod explore;
 mod exports;

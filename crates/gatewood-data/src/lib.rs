@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod class_numbers;
 mod dataset;
 mod embedded;
 pub mod generate;
@@ -18,12 +19,13 @@ pub mod read;
 pub mod sets;
 mod spec;
 mod split;
+mod weights;
 
+pub use class_numbers::{Numbered, renumbered};
 pub use dataset::{Dataset, Split};
 pub use gatewood::encode::ImageShape;
 pub use load::{
     LoadOptions, load, load_bytes, load_images, load_labelled, load_unlabelled, load_unlabelled_with,
-    renumbered,
 };
 pub use sets::{Folders, load_digits, load_made, load_named};
 pub use spec::{DataSpec, Source};

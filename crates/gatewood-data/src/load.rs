@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::class_numbers::{Numbered, as_numbers, labels_among, renumbered};
 use crate::read::{
     CIFAR_PIXELS, Cifar, Format, ImageFolder, Opened, RawRows, ReadOptions, as_column, looks_like_pla, open,
     read_cifar, read_folder, read_idx, read_opened, read_pla,
 };
 use crate::spec::Options;
+use crate::weights::{find_weight, take_weights};
 use crate::{DataSpec, Dataset, Folders, ImageShape, Source, Split, load_named};
-use gatewood::encode::{Column, EncodeSettings, Kind, LabelKind, Labels, Table, Texts, Value};
+use gatewood::encode::{Column, EncodeSettings, Kind, LabelKind, Labels, Table, Texts};
 use gatewood::text::{quote, short};
 use gatewood::{Error, Result};
 
@@ -23,6 +25,8 @@ pub struct LoadOptions {
     pub weight: Option<String>,
     /// The label's name in the rows a model was learned from. Files that set their label apart need not use it.
     pub usual_label: Option<String>,
+    /// What the model was learned from, as the user named it: tells what class numbers of files stand for.
+    pub learned_from: Option<String>,
     /// Whether the label is taken for classes or for values.
     pub label_kind: LabelKind,
     /// How to read a file.
@@ -40,6 +44,8 @@ pub struct FileRows {
     pub weights: Option<Vec<f64>>,
     /// How the columns make an image, if they do.
     pub image: Option<ImageShape>,
+    /// What numbers the classes, where the file's format does.
+    pub numbered: Option<Numbered>,
     /// What was found out in doubt, in a sentence for the user.
     pub note: Option<String>,
 }
@@ -118,11 +124,17 @@ pub fn load_labelled(spec: &DataSpec, options: &LoadOptions, classes: &[String])
     } else {
         let rows = load_file(spec, options, true)?;
         let Some((name, label)) = rows.label else {
-            return Err(Error::data(format!("{}: there is no label to compare with", spec.text)));
+            let beside = match rows.numbered {
+                Some(Numbered::Idx) => {
+                    "; those of …-images-idx3… are looked for beside it, as …-labels-idx1…"
+                }
+                _ => "",
+            };
+            return Err(Error::data(format!("{}: there is no label to compare with{beside}", spec.text)));
         };
         let labels = match classes {
             [] => Labels::values_of(&name, &label),
-            classes => Labels::from_column_with(&name, &label, classes.to_vec()),
+            classes => labels_among((&name, &label), rows.numbered, classes, options.learned_from.as_deref()),
         };
         let labels = labels.map_err(|error| error.at(&spec.text))?;
         return Ok(Split { weights: rows.weights, ..Split::new(rows.table, labels)? });
@@ -133,29 +145,15 @@ pub fn load_labelled(spec: &DataSpec, options: &LoadOptions, classes: &[String])
             spec.text
         )));
     }
-    Ok(Split { labels: renumbered(&split.labels, classes)?, ..split })
-}
-
-/// The same labels as positions among other class names.
-///
-/// # Errors
-/// When a row is of a class that is not among them.
-pub fn renumbered(labels: &Labels, classes: &[String]) -> Result<Labels> {
-    let positions: Vec<Option<u32>> = labels
-        .classes()
-        .iter()
-        .map(|class| classes.iter().position(|other| other == class).map(|position| position as u32))
-        .collect();
-    let code = |&code: &u32| {
-        positions[code as usize].ok_or_else(|| {
-            Error::data(format!(
-                "class {} is not one of the model's: {}",
-                quote(&labels.classes()[code as usize]),
-                classes.iter().take(10).map(|class| short(class)).collect::<Vec<_>>().join(", ")
-            ))
-        })
+    let labels = renumbered(&split.labels, classes);
+    let labels = match (&labels, &spec.source) {
+        (Err(_), Source::Named(name)) => match as_numbers(&split.labels, name, classes) {
+            Some(numbers) => renumbered(&numbers, classes),
+            None => labels,
+        },
+        _ => labels,
     };
-    Labels::new(classes.to_vec(), labels.codes().iter().map(code).collect::<Result<_>>()?)
+    Ok(Split { labels: labels.map_err(|error| error.at(&spec.text))?, ..split })
 }
 
 /// Loads rows to predict: the test rows of a named set, all rows of a file. A label need not be there.
@@ -277,7 +275,7 @@ fn load_opened(
     if let (None, false, Some((name, column))) = (read.header, table.is_named(), &label) {
         note = both(note, first_is_alone(name, column));
     }
-    Ok(FileRows { table, label, weights, image: None, note })
+    Ok(FileRows { table, label, weights, image: None, numbered: None, note })
 }
 
 /// Both notes, a line each.
@@ -286,33 +284,6 @@ fn both(first: Option<String>, second: Option<String>) -> Option<String> {
         (Some(first), Some(second)) => Some(format!("{first}\n{second}")),
         (first, second) => first.or(second),
     }
-}
-
-/// The column of weights; it must be there where weights are needed.
-fn find_weight(table: &Table, name: &str, is_needed: bool) -> Result<Option<usize>> {
-    let by_name = || (0..table.columns()).find(|&column| table.name(column) == name);
-    if is_needed { table.find(name).map(Some) } else { Ok(by_name()) }
-}
-
-/// Takes out the column of weights.
-fn take_weights(table: &mut Table, column: usize) -> Result<Vec<f64>> {
-    let (name, column) = table.take_column(column)?;
-    let weight = |row: usize| match column.get(row) {
-        Value::Number(weight) if weight >= 0.0 && weight.is_finite() => Ok(weight),
-        Value::Number(weight) => Err(weight.to_string()),
-        Value::Text(text) => Err(quote(text)),
-        _ => Err("nothing".to_owned()),
-    };
-    let weights = (0..column.len()).map(|row| {
-        weight(row).map_err(|what| {
-            Error::data(format!(
-                "row {}, column {}: a weight is a number of at least 0, not {what}",
-                row + 1,
-                quote(&name)
-            ))
-        })
-    });
-    weights.collect()
 }
 
 /// Tells when the first row is the only one of its class, and each other class has several: perhaps it is a line of
@@ -412,7 +383,7 @@ fn rows_of_images(images: ImageFolder) -> Result<FileRows> {
     let texts = |label: &u32| images.classes.get(*label as usize).map(String::as_str);
     let label = (!images.classes.is_empty())
         .then(|| ("folder".into(), Column::Text(Texts::from_rows(images.labels.iter().map(texts)))));
-    Ok(FileRows { table, label, weights: None, image: Some(images.shape), note: None })
+    Ok(FileRows { table, label, weights: None, image: Some(images.shape), numbered: None, note: None })
 }
 
 /// PLA, IDX and CIFAR files, known by name or first bytes.
@@ -437,6 +408,7 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
             label: Some((pla.output, numbers(&values)?)),
             weights: None,
             image: None,
+            numbered: Some(Numbered::Pla),
             note: None,
         }));
     }
@@ -470,7 +442,8 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
             }
             None => None,
         };
-        return Ok(Some(FileRows { table, label, weights: None, image, note: None }));
+        let numbered = Some(Numbered::Idx);
+        return Ok(Some(FileRows { table, label, weights: None, image, numbered, note: None }));
     }
     if bare.ends_with(".bin") {
         let mut images = Cifar::default();
@@ -482,6 +455,7 @@ fn special_file(opened: &mut Opened, source: &str) -> Result<Option<FileRows>> {
             label: Some(("label".into(), numbers(&images.labels)?)),
             weights: None,
             image: Some(shape),
+            numbered: Some(Numbered::Cifar),
             note: None,
         }));
     }

@@ -3,6 +3,7 @@
 //! `quiet` counts the panics of its process, and is a program of its own.
 
 mod any_bytes;
+mod class_numbers;
 mod damaged_tables;
 mod flips;
 mod malformed;

@@ -28,7 +28,7 @@ fn csv_files() {
         (b"a,b\n1,\"2\"x\n3,4\n", "line 2: \"x\" follows a closing quote"),
         (b"a,b\n1,\"2\n\"x\n3,4\n", "line 3: \"x\" follows a closing quote"),
         (b"a,b\n1,x\xffy\n", "line 2, column \"b\": \"x\\xffy\" is not UTF-8 text"),
-        (b"a,b\n1,x\0y\n", "line 2, column \"b\": \"x\\x00y\" is not UTF-8 text"),
+        (b"a,b\n1,x\0y\n", "line 2, column \"b\": \"x\\x00y\" holds a zero byte, which text has not"),
         (b"7,x\n3,\xff\n", "line 2, column \"column_2\": \"\\xff\" is not UTF-8 text"),
         (b"a,b\xff\n1,2\n", "line 1: \"b\\xff\" is not UTF-8 text"),
         (

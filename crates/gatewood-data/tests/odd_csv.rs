@@ -25,7 +25,7 @@ fn shown(table: &Table) -> String {
 
 fn read(bytes: &[u8], options: &ReadOptions) -> String {
     match read_rows_from(&mut &bytes[..], "rows", options) {
-        Ok(rows) => shown(&rows.table),
+        Ok(rows) => rows.note.into_iter().chain([shown(&rows.table)]).collect::<Vec<_>>().join("; "),
         Err(error) => format!("error: {error}"),
     }
 }
@@ -79,6 +79,21 @@ fn odd_files() {
             b"a,b\n$5,x\n$7.50,y\n",
             "a text: $5|$7.50; b text: x|y; column \"a\" is read as numbers with a decimal point",
         ),
+        (
+            "two currencies in many rows",
+            b"a,b\n$1,x\n$2,y\n$3,x\n$4,y\n$5,x\n$6,y\n$7,x\n\xe2\x82\xac8,y\n$9,x\n$10,y\n",
+            "a text: $1|$2|$3|$4|$5|$6|$7|€8|$9|$10; b text: x|y|x|y|x|y|x|y|x|y; column \"a\" is read as text, though most of it \
+             looks like numbers, but not all have the same sign of money or percent; if it holds categories, say --categorical",
+        ),
+        (
+            "a day that is not there among many",
+            b"a,b\n01/02/2020,x\n02/02/2020,x\n03/02/2020,x\n04/02/2020,x\n05/02/2020,x\n06/02/2020,x\n07/02/2020,x\n\
+              08/02/2020,x\n09/02/2020,x\n30/02/2020,y\n13/02/2020,y\n",
+            "a text: 01/02/2020|02/02/2020|03/02/2020|04/02/2020|05/02/2020|06/02/2020|07/02/2020|08/02/2020|09/02/2020|30/02/2020|\
+             13/02/2020; b text: x|x|x|x|x|x|x|x|x|y|y; column \"a\" is read as text, though most of it looks like dates, but \
+             \"30/02/2020\" is not written as the others are; if it holds categories, say --categorical",
+        ),
+        ("several empty names", b"a,,,b\n1,2,3,x\n4,5,6,y\n", "a numbers: 1|4; column_2 numbers: 2|5; column_3 numbers: 3|6; b text: x|y"),
         ("two currencies are no numbers", b"a,b\n$5,x\n\xe2\x82\xac7,y\n", "a text: $5|€7; b text: x|y"),
         (
             "shares",
@@ -141,11 +156,11 @@ fn odd_files() {
         (
             "a note above the names",
             b"# made by hand\na,b\n1,2\n",
-            "error: line 2: 2 fields, where line 1 has 1",
+            "error: line 2: 2 fields, where line 1 has 1; --skip passes over lines above the table",
         ),
         ("an open quote", b"a,b\n1,\"x\n2,y\n", "error: line 2: the quote before \"x\" is never closed"),
         ("letters after a quote", b"a,b\n\"1\"x,2\n", "error: line 2: \"x,2\" follows a closing quote"),
-        ("a zero byte", b"a,b\n1,x\0y\n", "error: line 2, column \"b\": \"x\\x00y\" is not UTF-8 text"),
+        ("a zero byte", b"a,b\n1,x\0y\n", "error: line 2, column \"b\": \"x\\x00y\" holds a zero byte, which text has not"),
         ("Latin letters", b"a,b\n1,caf\xe9\n", "error: line 2, column \"b\": \"caf\\xe9\" is not UTF-8 text"),
         ("UTF-16", b"\xff\xfea\0,\0b\0\n\0", "error: the text is UTF-16: save it as UTF-8"),
         ("nothing", b"", "error: there is nothing in it"),
@@ -195,7 +210,7 @@ fn what_is_said_of_a_file_is_believed() {
     );
     assert_eq!(
         read(b"a,a\n1,2\n", &options(&|options| options.header = Some(true))),
-        "a numbers: 1; a_2 numbers: 2"
+        "two columns are named \"a\": column 2 is called \"a_2\"; a numbers: 1; a_2 numbers: 2"
     );
     assert_eq!(
         read(b"a,b\n", &options(&|options| options.header = Some(true))),

@@ -411,7 +411,7 @@ fn other_rows_may_come_in_other_forms() {
         ),
         (
             Table::unnamed(vec![number_column([1.0])]).unwrap(),
-            "the rows have 1 columns, but those of training had 3",
+            "the rows have 1 columns without names, but those of training had 3: age, code, …",
         ),
     ];
     for (table, message) in cases {

@@ -58,6 +58,10 @@ fn what_is_no_label_is_refused() {
     };
     let many: Vec<String> = (0..1500).map(|row| format!("t{row}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let prices: Vec<String> = (0..600).map(|row| format!("${}", row % 150)).collect();
+    let prices: Vec<&str> = prices.iter().map(String::as_str).collect();
+    // A few prices may be classes.
+    assert_eq!(Labels::from_column("y", &texts(&["$5", "$10", "$5"])).unwrap().classes(), ["$10", "$5"]);
     let cases = [
         (numbers([]), "the label \"y\" has no rows".to_owned()),
         (numbers([3.0, 3.0]), "the label \"y\" is \"3\" on every row: there must be two classes".to_owned()),
@@ -66,7 +70,18 @@ fn what_is_no_label_is_refused() {
         (numbers((0..100).map(|row| f64::from(row) / 3.0)), quantity(100, 100)),
         (numbers((0..100).map(f64::from)), quantity(100, 100)),
         (numbers((0..5000).map(f64::from)), quantity(1001, 5000)),
-        (texts(&many), quantity(1500, 1500)),
+        (
+            texts(&many),
+            "the label \"y\" has 1500 distinct texts on 1500 rows: it names the rows, and holds no classes; choose another label"
+                .to_owned(),
+        ),
+        (texts(&[&many[..], &many, &many].concat()), quantity(1500, 4500)),
+        (
+            texts(&prices),
+            "the label \"y\" holds numbers with signs, thousands or a decimal comma, such as \"$0\": write them as plain numbers, \
+             such as 1234.5, so that nothing is guessed of what is to be learned"
+                .to_owned(),
+        ),
     ];
     for (column, message) in cases {
         assert_eq!(Labels::from_column("y", &column).unwrap_err().to_string(), message);

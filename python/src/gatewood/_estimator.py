@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import warnings
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Callable, ClassVar, TypeVar
@@ -27,6 +26,7 @@ from ._classes import class_names, classes_from_names
 from ._explain import Explaining
 from ._html import model_card
 from ._progress import Progress
+from ._words import in_python, warn
 
 Self = TypeVar("Self", bound="CircuitEstimator")
 Classifier = TypeVar("Classifier", bound="CircuitClassifier")
@@ -52,6 +52,7 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
     verbose: int
     n_features_in_: int
     columns_left_out_: dict[str, str]
+    _file_names_columns: bool
     image_shape_: tuple[int, int, int]
     model_: _core.Model
 
@@ -69,14 +70,20 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
             return self._read_native(X, fitting)
         if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
             raise TypeError("X is a lazy frame, which holds no rows yet: call its collect() first")
+        if fitting:
+            self.__dict__.pop("_file_names_columns", None)
         if _inputs.library_of(X):
+            if not fitting and self.__dict__.get("_file_names_columns"):
+                # The file knows the names of the columns that it reads, in whatever order they come.
+                return _inputs.read_frame(X)
             validate_data(self, X, reset=fitting, skip_check_array=True)
             for count, what in zip(X.shape, ("sample", "feature")):
                 if count == 0:
                     raise ValueError(
                         f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
                     )
-            return _inputs.read_frame(X)
+            # As scikit-learn has it: by position, where training knew no names.
+            return _inputs.read_frame(X, named=fitting or hasattr(self, "feature_names_in_"))
         X = _inputs.unmasked(X)
         if fitting:
             self._look_at_images(X)
@@ -178,9 +185,9 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
     def _remember(self, report: dict[str, Any], continues: bool) -> None:
         self.training_report_ = report
         left_out = report.get("columns_left_out") or []
-        self.columns_left_out_ = {column["name"]: column["reason"] for column in left_out}
+        self.columns_left_out_ = {column["name"]: in_python(column["reason"]) for column in left_out}
         for note in report.get("notes") or []:
-            warnings.warn(note, stacklevel=4)
+            warn(note)
 
     # Predicting
 
@@ -272,11 +279,16 @@ class CircuitEstimator(BaseEstimator):  # type: ignore[misc]
             estimator.random_state = settings["seed"]
         estimator.model_ = model
         estimator.n_features_in_ = model.width
+        estimator._file_names_columns = any(name != f"column_{place + 1}" for name, place, _ in summary["inputs"])
+        estimator._recall(summary)
         return estimator
 
     @classmethod
     def _check_kind(cls, model: _core.Model) -> None:
         """Refuses a model that says something else."""
+
+    def _recall(self, summary: dict[str, Any]) -> None:
+        """Takes over what a file knows besides the model."""
 
     def export(
         self,
@@ -481,7 +493,12 @@ class CircuitClassifier(Explaining, ClassifierMixin, CircuitEstimator):  # type:
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         y = _check_y(_inputs.plain_labels(y), estimator=self)
+        if y.dtype.kind in "Mm":
+            raise ValueError("the labels in y are dates or times: those are a quantity, and no classes")
         if y.dtype.kind == "O":
+            gaps = [row for row, label in enumerate(y) if label is None]
+            if gaps:
+                raise ValueError(f"y has no label in row {gaps[0]}" + (f" and {len(gaps) - 1} more" if gaps[1:] else ""))
             try:
                 sorted(set(y.tolist()))
             except TypeError as error:

@@ -6,12 +6,14 @@ from typing import Any, Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _inputs
 from ._classes import class_names
 from ._estimator import CircuitClassifier
 from ._rounds import Rounds
+from ._words import warn
 
 # Bytes of the stages that are predicted together.
 STAGED_BYTES = 64 << 20
@@ -126,7 +128,8 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
     n_rounds_, best_iteration_ : int
         Rounds that were kept.
     evals_result_ : dict
-        With ``eval_set``: for ``validation_0``, ``validation_1``, …, lists of ``error`` and ``log_loss`` by round kept.
+        With ``eval_set``: for ``validation_0``, ``validation_1``, …, lists of ``error`` and ``log_loss`` by round kept;
+        of ``auc`` too, where ``eval_metric`` is that.
     model_
         The native model.
 
@@ -248,6 +251,11 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
             times a second while learning without these. ``done`` and ``total`` (units of work) and ``seconds`` are there
             always. What one raises stops the training.
         """
+        if self.eval_metric is not None and eval_set is None and self.early_stopping_rounds is None:
+            warn(
+                "eval_metric says what eval_set and early_stopping_rounds go by, and there is neither: "
+                "rounds are chosen by log loss"
+            )
         start = None if init_model is None else self._start(init_model)
         self._train(X, y, sample_weight, eval_set, start, None if start is None else self.classes_, callbacks)
         return self
@@ -261,7 +269,7 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
             other = GatewoodClassifier._of(model)
         else:
             other = GatewoodClassifier.load(model)
-        for name in ("classes_", "n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_"):
+        for name in ("classes_", "n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_", "_file_names_columns"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
             elif hasattr(self, name):
@@ -329,9 +337,20 @@ class GatewoodClassifier(Rounds, CircuitClassifier):
         except ValueError:
             return
         for place, (rows, codes) in enumerate(sets):
-            errors, losses = [], []
+            errors, losses, areas = [], [], []
             for chances in self._staged_rows(rows):
                 errors.append(float(np.mean(np.argmax(chances, axis=1) != codes)))
                 own = np.clip(chances[np.arange(len(codes)), codes], 1e-15, None)
                 losses.append(float(-np.mean(np.log(own))))
-            self.evals_result_[f"validation_{place}"] = {"error": errors, "log_loss": losses}
+                if self.eval_metric == "auc":
+                    areas.append(_area(chances, codes))
+            found = {"error": errors, "log_loss": losses}
+            self.evals_result_[f"validation_{place}"] = found | ({"auc": areas} if areas else {})
+
+
+def _area(chances: NDArray[np.float64], codes: NDArray[Any]) -> float:
+    """The area under the ROC curve; of many classes, the mean over each against the rest. NaN where there is one class alone."""
+    classes = [1] if chances.shape[1] == 2 else range(chances.shape[1])
+    sides = [(codes == one, chances[:, one]) for one in classes]
+    areas = [roc_auc_score(is_one, chance) for is_one, chance in sides if is_one.any() and not is_one.all()]
+    return float(np.mean(areas)) if areas else float("nan")

@@ -37,11 +37,11 @@ def read_native(X: Any) -> Rows:
     return (X.words, X.rows) if isinstance(X, PackedBits) else X
 
 
-def read_frame(X: Any) -> Table:
-    """A data frame."""
+def read_frame(X: Any, named: bool = True) -> Table:
+    """A data frame; its columns by position where they are not to have names."""
     library = library_of(X)
     names = list(X.column_names if library == "pyarrow" else X.columns)
-    if all(isinstance(name, str) for name in names):
+    if named and all(isinstance(name, str) for name in names):
         return Table.from_columns(_READERS[library](X), names)
     return Table.from_columns(_READERS[library](X), None)
 

@@ -194,7 +194,7 @@ class GatewoodRegressor(Rounds, RegressorMixin, CircuitEstimator):  # type: igno
             other = GatewoodRegressor._of(model)
         else:
             other = GatewoodRegressor.load(model)
-        for name in ("n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_"):
+        for name in ("n_features_in_", "n_rounds_", "learning_curve_", "feature_names_in_", "_file_names_columns"):
             if hasattr(other, name):
                 setattr(self, name, getattr(other, name))
             elif hasattr(self, name):

@@ -31,6 +31,16 @@ class Rounds:
             )
         return [trees // rounds * done for done in range(1, rounds + 1)]
 
+    def _recall(self, summary: dict[str, Any]) -> None:
+        """The rounds of a grove from a file, where all of them have as many trees."""
+        used = (summary["settings"] or {}).get("resolved") or {}
+        if used.get("trees_per_round") is None or used.get("max_gates") is not None:
+            return
+        classes = len(summary["classes"])
+        a_round = used["trees_per_round"] if classes <= 2 or used.get("shared_trees") else classes
+        if summary["trees"] and summary["trees"] % a_round == 0:
+            self.n_rounds_ = summary["trees"] // a_round
+
     def _remember(self, report: dict[str, Any], continues: bool) -> None:
         story = report.pop("grove")
         super()._remember(report | {"plan": story["plan"]}, continues)  # type: ignore[misc]
@@ -40,9 +50,11 @@ class Rounds:
         before = getattr(self, "n_rounds_", 0) if continues else 0
         if before and curve:
             # Rounds that early stopping took back are no part of what was continued.
-            known = {name: values[:before] for name, values in self.learning_curve_.items()}
+            known = {name: values[:before] for name, values in getattr(self, "learning_curve_", {}).items()}
             found["round"] = found["round"] + before
+            # A file keeps no curve.
             shared = [name for name in found if name in known]
-            found = {name: np.concatenate([known[name], found[name]]) for name in shared}
+            if shared:
+                found = {name: np.concatenate([known[name], found[name]]) for name in shared}
         self.learning_curve_ = found
         self.n_rounds_ = before + story["rounds"]

@@ -34,11 +34,12 @@ def _axes(ax: Any) -> Any:
 
 
 def plot_learning_curve(model: GatewoodClassifier | GatewoodRegressor, *, loss: bool = False, ax: Any = None) -> Any:
-    """The error, or the loss, of training and validation rows by round. Returns the axes."""
+    """What ``eval_metric`` names, else the error, of training and validation rows by round; or the loss. Returns the axes."""
     check_is_fitted(model)
     ax = _axes(ax)
     # Numbers are not right or wrong: they have a loss alone.
-    what = "loss" if loss or model.model_.says_values else "error"
+    asked = {"logloss": "loss", "auc": "auc"}.get(getattr(model, "eval_metric", None) or "", "error")
+    what = "loss" if loss or model.model_.says_values else asked
     curve = model.learning_curve_
     for rows in ("train", "validation"):
         values = curve.get(f"{rows}_{what}")

@@ -224,8 +224,13 @@ fn info(args: &InfoArgs, terminal: &Terminal) -> Result<()> {
     print(&text)
 }
 
-/// Rows of each class.
+/// Rows of each class, or the range of the values.
 fn balance(dataset: &Dataset) -> String {
+    if let Some(values) = dataset.train.labels.values() {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        return format!("  {} from {least} to {most}\n", several(values.len(), "value"));
+    }
     let mut headings = vec!["class", ">train", ">"];
     if dataset.test.is_some() {
         headings.extend([">test", ">"]);
@@ -383,7 +388,15 @@ fn write_rows(out: &mut dyn Write, split: &Split, label: &str, ending: &str) -> 
         let Some(bits) = table.bits().filter(|_| split.labels.classes().len() == 2) else {
             bail!(Usage("only sets of bits with two classes can be written as PLA".into()));
         };
-        writeln!(out, ".i {columns}\n.o 1\n.type fr\n.p {}", bits.rows())?;
+        writeln!(out, ".i {columns}\n.o 1")?;
+        let names: Vec<_> = (0..columns).map(|column| table.name(column)).collect();
+        // Names are words there.
+        let is_word =
+            |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '#');
+        if table.is_named() && names.iter().all(|name| is_word(name)) {
+            writeln!(out, ".ilb {}", names.join(" "))?;
+        }
+        writeln!(out, ".type fr\n.p {}", bits.rows())?;
         for row in 0..bits.rows() {
             let digits: String =
                 (0..columns).map(|column| if bits.get(row, column) { '1' } else { '0' }).collect();
@@ -398,11 +411,15 @@ fn write_rows(out: &mut dyn Write, split: &Split, label: &str, ending: &str) -> 
     }
     writeln!(out, "{}", quoted(label))?;
     let classes: Vec<String> = split.labels.classes().iter().map(|class| quoted(class)).collect();
+    let shown_label = |row: usize| match split.labels.values() {
+        Some(values) => values[row].to_string(),
+        None => classes[split.labels.codes()[row] as usize].clone(),
+    };
     for row in 0..table.rows() {
         for column in 0..columns {
             write!(out, "{}{between}", quoted(&shown(table, row, column)))?;
         }
-        writeln!(out, "{}", classes[split.labels.codes()[row] as usize])?;
+        writeln!(out, "{}", shown_label(row))?;
     }
     Ok(())
 }

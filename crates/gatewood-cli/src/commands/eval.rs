@@ -34,19 +34,34 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     let rows = load_labelled(&data_spec(&args.data)?, &options, model.classes())?;
     let predictor = model.predictor();
     let started = Instant::now();
-    let prediction = predictor.predict(Rows::Raw(rows.table.view()), args.model.threads)?;
+    let prediction = predictor
+        .predict(Rows::Raw(rows.table.view()), args.model.threads)
+        .map_err(|error| error.at(&args.data))?;
     let predict_seconds = started.elapsed().as_secs_f64();
+    let learned = model.training_share(&rows.table, &rows.labels, args.model.threads)?;
+    let learned = learned.filter(|&share| share >= LEARNED_SHARE);
+    if let Some(share) = learned.filter(|_| !args.json) {
+        terminal.doubt(&format!(
+            "about {:.0} % of the rows that the model was learned from, or rows just like them, are among these: their error \
+             says little about other rows",
+            100.0 * share
+        ));
+    }
     if rows.labels.values().is_some() {
         let metrics = values::metrics(&rows.labels, &prediction)?;
+        let remark = metrics.remark();
         if args.json {
             let mut value = serde_json::to_value(&metrics)?;
+            if let Some(remark) = remark {
+                value["remark"] = json!(remark);
+            }
+            value["training_rows_share"] = json!(learned);
             value["predict_seconds"] = json!(predict_seconds);
             return print(&format!("{value}\n"));
         }
-        return print(&values::table(&[("test".into(), &metrics)]));
+        let remark = remark.map_or(String::new(), |remark| format!("\n  {remark}\n"));
+        return print(&format!("{}{remark}", values::table(&[("test".into(), &metrics)])));
     }
-    let learned = model.training_share(&rows.table, &rows.labels, args.model.threads)?;
-    let learned = learned.filter(|&share| share >= LEARNED_SHARE);
     let metrics = Metrics::new(model.classes().len(), rows.labels.codes(), &prediction)?;
     if args.json {
         let mut value = serde_json::to_value(&metrics)?;
@@ -59,13 +74,6 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
         return print(&format!("{value}\n"));
     }
     let remark = metrics.remark(model.classes());
-    if let Some(share) = learned {
-        terminal.doubt(&format!(
-            "about {:.0} % of the rows that the model was learned from, or rows just like them, are among these: their error \
-             says little about other rows",
-            100.0 * share
-        ));
-    }
     let mut text = format!("{}\n\n", several(metrics.rows, "row"));
     let mut figures = vec![
         ("error", share(metrics.error)),

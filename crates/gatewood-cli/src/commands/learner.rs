@@ -4,6 +4,7 @@ use crate::terminal::Usage;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use gatewood::encode::LabelKind;
+use gatewood::export::CurveMetric;
 use gatewood::learn::TreeSettings;
 use gatewood::learn::objective::{TargetScale, ValueLoss};
 use gatewood::model::{Circuit, LearnSettings, TrainSettings, Trained};
@@ -152,7 +153,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, alias = "patience", value_name = "P")]
     early_stopping_rounds: Option<usize>,
 
-    /// Grove: what the rows of --early-stopping-rounds are judged by
+    /// Grove: what the rows of --early-stopping-rounds are judged by, and what --curve draws
     #[arg(long, value_name = "METRIC", value_parser = ["logloss", "error", "auc"])]
     eval_metric: Option<String>,
 
@@ -320,6 +321,21 @@ impl LearnArgs {
     /// What is done to training images; `none` beside anything else says nothing.
     fn augment(&self) -> Value {
         json!(self.augment.iter().filter(|way| *way != "none").collect::<Vec<_>>())
+    }
+
+    /// Whether --eval-metric has something to choose: rows that stop early, or a curve.
+    pub(crate) fn uses_metric(&self, draws: bool) -> bool {
+        let draws = draws && self.eval_metric.as_deref() != Some("auc");
+        self.eval_metric.is_none() || self.early_stopping_rounds.is_some() || draws
+    }
+
+    /// What curves show: what was asked for, else the error.
+    pub(crate) fn curve_metric(&self) -> CurveMetric {
+        match self.eval_metric.as_deref() {
+            Some("logloss") => CurveMetric::LogLoss,
+            Some("auc") => CurveMetric::Auc,
+            _ => CurveMetric::Error,
+        }
     }
 
     /// Whether the label is taken for classes or for values.

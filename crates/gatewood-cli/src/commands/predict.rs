@@ -85,7 +85,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut out =
         OutputFile::create(args.output.as_deref(), [args.model.path()].into_iter().chain(input(&spec)))?;
     let (table, carried) = load_unlabelled_with(&spec, &options, &args.carried)?;
-    let prediction = predictor.predict(Rows::Raw(table.view()), args.model.threads)?;
+    let prediction = predictor
+        .predict(Rows::Raw(table.view()), args.model.threads)
+        .map_err(|error| error.at(&args.data))?;
     if let Some(values) = prediction.values() {
         if args.proba {
             bail!(Usage("the model says values, which have no probability; leave --proba out".into()));

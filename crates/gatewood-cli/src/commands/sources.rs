@@ -98,6 +98,7 @@ impl SourceArgs {
             label: self.label.clone(),
             weight: None,
             usual_label: None,
+            learned_from: None,
             label_kind: LabelKind::Guess,
             read: self.read_options(ReadOptions::default()),
         }
@@ -110,6 +111,7 @@ impl SourceArgs {
             label: self.label.clone(),
             weight: None,
             usual_label: model.label().map(str::to_owned),
+            learned_from: Some(model.provenance().data.clone()),
             label_kind: if model.circuit().says_values() { LabelKind::Values } else { LabelKind::Classes },
             read: self.read_options(ReadOptions::for_encoder(model.encoder())),
         }

@@ -15,7 +15,7 @@ use crate::terminal::{
 };
 use anyhow::{Context, Result, bail};
 use gatewood::encode::{ColumnSettings, EncodeReport, EncodeSettings, FewValues, ImageShape, PixelCode};
-use gatewood::export::{CurvePicturePoint, curve_picture};
+use gatewood::export::{CurveMetric, CurvePicturePoint, curve_picture};
 use gatewood::learn::device::Device;
 use gatewood::model::{
     Circuit, ClassWeight, LabelledRows, Metrics, Model, Rows, TrainSettings, Trained, Training,
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long = "class-weight", value_name = "CLASS=WEIGHT")]
     class_weights: Vec<String>,
 
-    /// Grove: draw the error by round to this SVG file
+    /// Grove: draw the error by round to this SVG file, or what --eval-metric names
     #[arg(long, value_name = "FILE", conflicts_with = "cv")]
     curve: Option<PathBuf>,
 
@@ -211,6 +211,13 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     if args.curve.is_some() && learn.name() != "grove" {
         bail!(Usage("--curve goes with --model grove: a tree is learned in one round".into()));
     }
+    if !args.learn.uses_metric(args.curve.is_some()) {
+        bail!(Usage(
+            "--eval-metric says what --early-stopping-rounds goes by, and what --curve draws (auc: of the rows put aside to stop \
+             early); without them, rounds are chosen by log loss"
+                .into()
+        ));
+    }
     let is_chosen = matches!(args.device, DeviceChoice::Cuda(_));
     // A GPU that cannot be used is told before rows are read.
     let chosen = if is_chosen { args.device.open(0)? } else { None };
@@ -267,6 +274,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     if let Some(test) = &test {
         options.usual_label.clone_from(&dataset.label);
+        options.learned_from = Some(dataset.name.clone());
         options.weight = None;
         let kinds = (0..dataset.train.table.columns())
             .map(|column| (dataset.train.table.name(column).into_owned(), dataset.train.table.kind(column)));
@@ -300,7 +308,14 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
             return learn.cross_validate(count);
         }
         let model = learn.run()?;
-        return Ok(args.output.as_ref().map_or(Ok(()), |path| model.save(path))?);
+        if let Some(path) = &args.output {
+            model.save(path)?;
+            if !args.json && !terminal.is_quiet() {
+                let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+                print(&format!("wrote {} ({})\n", path.display(), bytes(size)))?;
+            }
+        }
+        return Ok(());
     }
     if let Some(count) = args.cv {
         return cross_validate(args, &dataset, &settings, (count, device), terminal, load_seconds);
@@ -323,16 +338,20 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<()> {
     };
     if let (Some(path), Some(story)) = (&args.curve, &tested.trained.grove) {
         let mut file = OutputFile::create(Some(path), inputs())?;
+        let metric = args.learn.curve_metric();
         let points: Vec<CurvePicturePoint> = story
             .curve
             .iter()
-            .map(|point| CurvePicturePoint {
-                round: point.round,
-                train_error: point.train_error,
-                validation_error: point.validation_error,
+            .map(|point| {
+                let (train, validation) = match metric {
+                    CurveMetric::Error => (Some(point.train_error), point.validation_error),
+                    CurveMetric::LogLoss => (Some(point.train_loss), point.validation_loss),
+                    CurveMetric::Auc => (None, point.validation_auc),
+                };
+                CurvePicturePoint { round: point.round, train, validation }
             })
             .collect();
-        file.write_all(curve_picture(&points, story.rounds).as_bytes())?;
+        file.write_all(curve_picture(metric, &points, story.rounds).as_bytes())?;
         file.finish()?;
     }
     let load_seconds = load_seconds + tested.trained.encode_time.as_secs_f64();
@@ -436,10 +455,7 @@ fn json_result(settings: &TrainSettings, tested: &Tested, load_seconds: f64) -> 
     put("classes", json!(tested.trained.model.classes()));
     let left_out = tested.trained.encoding.as_ref().map(EncodeReport::columns_left_out);
     put("columns_left_out", json!(left_out.unwrap_or_default()));
-    put(
-        "notes",
-        tested.trained.encoding.as_ref().map_or_else(|| json!([]), |encoding| json!(encoding.notes())),
-    );
+    put("notes", json!(tested.trained.notes()));
     let judged = tested.test.as_ref().unwrap_or(&tested.train);
     if let Some(remark) = judged.remark(tested.trained.model.classes()) {
         put("remark", json!(remark));
@@ -460,9 +476,24 @@ fn label_line(dataset: &Dataset) -> String {
     format!("label: {}, {} classes: {}{more}\n", quote(label), dataset.classes().len(), classes.join(", "))
 }
 
-/// Which columns are left out and why, and how others were read in doubt.
+/// What is said of a training beside its figures: which columns are left out and why, and how others were read. A quiet run says
+/// only what may be wrong.
+pub(super) fn told(dataset: &Dataset, trained: &Trained, terminal: &Terminal) -> String {
+    if trained.was_stopped {
+        trained.notes().last().into_iter().for_each(|note| terminal.doubt(note));
+    }
+    if terminal.is_quiet() {
+        let doubts = trained.encoding.iter().flat_map(EncodeReport::doubts);
+        doubts.take(SHOWN).for_each(|doubt| terminal.doubt(&doubt));
+        return String::new();
+    }
+    left_out_lines(dataset, trained.encoding.as_ref())
+}
+
+/// Columns of which something is said, at the most.
+const SHOWN: usize = 8;
+
 fn left_out_lines(dataset: &Dataset, report: Option<&EncodeReport>) -> String {
-    const SHOWN: usize = 8;
     let Some(report) = report else { return String::new() };
     let left_out = report.dropped();
     if dataset.image.is_some() && !left_out.is_empty() {
@@ -470,7 +501,7 @@ fn left_out_lines(dataset: &Dataset, report: Option<&EncodeReport>) -> String {
     }
     let mut text = String::new();
     for column in left_out.iter().take(SHOWN) {
-        let reason = column.outcome.reason().unwrap_or_default();
+        let reason = column.reason().unwrap_or_default();
         text += &format!("left out: {}, {reason}\n", quote(&column.name));
     }
     if left_out.len() > SHOWN {
@@ -507,7 +538,9 @@ fn summary(
         };
         text += &format!("{}: {classes}, {}{raw}\n", name(&dataset.name), several(circuit.inputs(), "bit"));
         text += &label_line(dataset);
-        text += &left_out_lines(dataset, tested.trained.encoding.as_ref());
+    }
+    text += &told(dataset, &tested.trained, terminal);
+    if !terminal.is_quiet() {
         text += "\n";
     }
     let mut grid = Grid::new(&["", ">rows", ">error", ">wrong", ">baseline", ">AUC", ">log loss", ">F1"]);
@@ -682,9 +715,9 @@ fn cross_validate(
     if figures(&|test| Some(test.error - test.baseline_error)).is_some_and(|mean| mean >= 0.0) {
         text += "\n  no better than saying the most frequent class of every row\n";
     }
+    let told = results.last().map_or(String::new(), |last| told(dataset, &last.trained, terminal));
     if !terminal.is_quiet() {
-        let report = results.last().and_then(|trained| trained.trained.encoding.as_ref());
-        text = format!("{}{}\n{text}", label_line(dataset), left_out_lines(dataset, report));
+        text = format!("{}{told}\n{text}", label_line(dataset));
     }
     print(&text)
 }

@@ -1,9 +1,10 @@
 //! Labels that are numbers: what `train` and `eval` do with them.
 
 use super::learner::{more_fields, shown};
+use super::train::told;
 use crate::terminal::{Grid, Terminal, count, name, print, seconds, several, share};
 use anyhow::Result;
-use gatewood::encode::Labels;
+use gatewood::encode::{EncodeReport, Labels};
 use gatewood::learn::device::Device;
 use gatewood::model::{
     LabelledRows, Model, Prediction, QuantileMetrics, Rows, TrainSettings, Trained, Training, ValueMetrics,
@@ -68,6 +69,13 @@ fn put(rows: &str, metrics: &ValueMetrics, fields: &mut Map<String, Value>) {
     }
 }
 
+/// Which columns were left out, and what else there is to say.
+fn put_told(trained: &Trained, put: &mut dyn FnMut(&str, Value)) {
+    let left_out = trained.encoding.as_ref().map(EncodeReport::columns_left_out);
+    put("columns_left_out", json!(left_out.unwrap_or_default()));
+    put("notes", json!(trained.notes()));
+}
+
 /// Learns values and tests them.
 pub(super) struct Learn<'a> {
     pub(super) dataset: &'a Dataset,
@@ -120,25 +128,24 @@ impl Learn<'_> {
             put("train_cpu_seconds", json!(trained.processor_time.map(|time| time.as_secs_f64())));
             put("load_seconds", json!(self.load_seconds));
             put("seed", json!(self.settings.learn.seed()));
+            put("encode_seconds", json!(trained.encode_time.as_secs_f64()));
             put("label", json!(self.dataset.label));
+            put_told(&trained, &mut put);
+            if let Some(remark) = found.last().and_then(ValueMetrics::remark) {
+                put("remark", json!(remark));
+            }
             put("settings", shown(&self.settings.learn, &trained));
             more_fields(&trained).into_iter().for_each(|(name, value)| put(name, value));
             print(&format!("{}\n", Value::Object(fields)))?;
             return Ok(trained.model);
         }
-        let values = self.dataset.train.labels.values().unwrap_or_default();
-        let mut text = format!(
-            "{}: target {}, {} from {} to {}, {}{}\n\n",
-            name(&self.dataset.name),
-            name(self.dataset.label.as_deref().unwrap_or("label")),
-            several(values.len(), "value"),
-            number(values.iter().copied().fold(f64::INFINITY, f64::min)),
-            number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-            trained.objective.unwrap_or_default().words(),
-            if trained.model.circuit().is_log() { " of the logarithm" } else { "" }
-        );
+        let mut text = self.head(&trained);
         let lines: Vec<(String, &ValueMetrics)> = names.map(str::to_owned).into_iter().zip(&found).collect();
         text += &table(&lines);
+        if let Some(remark) = found.last().and_then(ValueMetrics::remark) {
+            let which = if found.len() > 1 { "test" } else { "training" };
+            text += &format!("\n  on the {which} rows, the model is {remark}\n");
+        }
         text += &format!(
             "\n{}, reads {} of {}, learned in {}\n",
             several(circuit.gates(), "gate"),
@@ -150,13 +157,32 @@ impl Learn<'_> {
         Ok(trained.model)
     }
 
+    /// The target, the columns left out, and how others were read.
+    fn head(&self, trained: &Trained) -> String {
+        let values = self.dataset.train.labels.values().unwrap_or_default();
+        format!(
+            "{}: target {}, {} from {} to {}, {}{}\n{}\n",
+            name(&self.dataset.name),
+            name(self.dataset.label.as_deref().unwrap_or("label")),
+            several(values.len(), "value"),
+            number(values.iter().copied().fold(f64::INFINITY, f64::min)),
+            number(values.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+            trained.objective.unwrap_or_default().words(),
+            if trained.model.circuit().is_log() { " of the logarithm" } else { "" },
+            told(self.dataset, trained, self.terminal),
+        )
+    }
+
     /// Learns and tests several times, each row being tested on once.
     pub(super) fn cross_validate(&self, wanted: usize) -> Result<()> {
         let mut found = Vec::new();
+        let mut last = None;
         for parts in folds(&self.dataset.train.labels, wanted, self.settings.learn.seed())? {
             let [learned, tested] =
                 [&parts.train, &parts.test].map(|rows| self.dataset.train.select_rows(rows));
-            found.extend(self.train(&learned?, Some(&tested?))?.1.pop());
+            let (trained, mut metrics) = self.train(&learned?, Some(&tested?))?;
+            found.extend(metrics.pop());
+            last = Some(trained);
         }
         let rmse: Vec<f64> = found.iter().map(|metrics| metrics.rmse).collect();
         let mean = |of: fn(&ValueMetrics) -> f64| found.iter().map(of).sum::<f64>() / found.len() as f64;
@@ -180,11 +206,20 @@ impl Learn<'_> {
                 value["test_pinball"] = json!(pinball);
                 value["test_coverage"] = json!(coverage);
             }
+            value["label"] = json!(self.dataset.label);
+            if let Some(trained) = &last {
+                put_told(trained, &mut |name, said| value[name] = said);
+            }
             return print(&format!("{value}\n"));
         }
         let lines: Vec<(String, &ValueMetrics)> =
             (1..).zip(&found).map(|(fold, metrics): (usize, _)| (format!("fold {fold}"), metrics)).collect();
-        print(&format!("{}\n  mean test RMSE {}\n", table(&lines), number(mean(|metrics| metrics.rmse))))
+        let head = last.map_or(String::new(), |trained| self.head(&trained));
+        print(&format!(
+            "{head}{}\n  mean test RMSE {}\n",
+            table(&lines),
+            number(mean(|metrics| metrics.rmse))
+        ))
     }
 }
 

@@ -89,6 +89,8 @@ fn read_csv_at(reader: &mut dyn Read, options: &ReadOptions, pace: Pace, threads
     loop {
         reading.read_batches(&mut text, &mut batch, any_pieces)?;
         if batch.rows() == 0 || text.is_used_up() {
+            let lines: Vec<String> = note.into_iter().chain(reading.records.alike.take()).collect();
+            let note = (!lines.is_empty()).then(|| lines.join("\n"));
             let table = reading.records.finish(reading.columns)?;
             return Ok(RawRows { table, label: None, note });
         }

@@ -33,6 +33,8 @@ pub(super) struct Records<'a> {
     next_line: usize,
     /// Rows whose line is not the one after the row before, with that line.
     jumps: Vec<(usize, usize)>,
+    /// A sentence on names that several columns have.
+    pub(super) alike: Option<String>,
 }
 
 impl<'a> Records<'a> {
@@ -44,6 +46,7 @@ impl<'a> Records<'a> {
             scanner: Scanner::new(delimiter),
             delimiter,
             names: None,
+            alike: None,
             width: 0,
             count: 0,
             line,
@@ -137,8 +140,10 @@ impl<'a> Records<'a> {
         if fields.len() != self.width {
             let fields = plural(fields.len(), "field");
             batch.fields.truncate(first);
+            // A line or two of words above the table.
+            let hint = if self.width == 1 { "; --skip passes over lines above the table" } else { "" };
             return Err(Error::file(format!(
-                "line {}: {fields}, where line {} has {}",
+                "line {}: {fields}, where line {} has {}{hint}",
                 self.line, self.first_line, self.width
             )));
         }
@@ -166,7 +171,19 @@ impl<'a> Records<'a> {
                 let name = name[..name.len().min(40)].escape_ascii();
                 return Err(Error::file(format!("line {}: \"{name}\" is not UTF-8 text", self.line)));
             }
-            self.names = Some(unique(fields.iter().map(|field| shown(text, *field)).collect()));
+            let names: Vec<String> = fields.iter().map(|field| shown(text, *field)).collect();
+            let unique = unique(names.clone());
+            let changed = |&column: &usize| !names[column].is_empty() && names[column] != unique[column];
+            let mut renamed = (0..names.len()).filter(changed);
+            self.alike = renamed.next().map(|column| {
+                let (old, new) = (quote(&names[column]), quote(&unique[column]));
+                let more = match renamed.count() {
+                    0 => String::new(),
+                    more => format!(", and so on for {more} more"),
+                };
+                format!("two columns are named {old}: column {} is called {new}{more}", column + 1)
+            });
+            self.names = Some(unique);
         }
         self.width = fields.len();
         Ok(())
@@ -240,6 +257,7 @@ impl<'a> Records<'a> {
             }
         };
         let reason = match misfit {
+            Misfit::NotText if field.contains(&0) => "holds a zero byte, which text has not".to_owned(),
             Misfit::NotText => "is not UTF-8 text".to_owned(),
             Misfit::NotNumber => {
                 "is not a number, as all values above it are; if it is text, say --categorical or --text"

@@ -89,10 +89,15 @@ pub(crate) fn heading<'n>(
     });
     let Some((first, rest)) = records.split_first() else { return Heading::Row };
     let distinct: HashSet<&String> = first.iter().collect();
-    // One empty name is usual: the column of row names that some programs write.
+    // One empty name is usual: the column of row names that some programs write. More are names where a text is above numbers.
     let empty = first.iter().filter(|field| field.is_empty()).count();
     let gaps = first.iter().filter(|field| is_missing(field)).count();
-    if gaps > empty || empty > 1 {
+    let columns: Vec<Below<'_>> = (0..first.len()).map(|column| Below::new(first, rest, column)).collect();
+    let names_numbers = || {
+        let any_name = columns.iter().any(|below| !is_missing(below.field) && below.all_values);
+        any_name && !first.iter().any(|field| is_value(field))
+    };
+    if gaps > empty || (empty > 1 && !names_numbers()) {
         return Heading::Row;
     }
     let are_distinct = distinct.len() == first.len();
@@ -100,7 +105,6 @@ pub(crate) fn heading<'n>(
     if is_known && expected.all(|name| distinct.contains(name)) {
         return Heading::Names;
     }
-    let columns: Vec<Below<'_>> = (0..first.len()).map(|column| Below::new(first, rest, column)).collect();
     if first.iter().any(|field| is_value(field)) {
         // Rows for a model without these names are not looked at that closely.
         return if is_known || !are_distinct { Heading::Row } else { numbered(first, &columns) };
@@ -202,6 +206,9 @@ mod tests {
             ("only\n1\n2\n", b',', true),
             ("1\n2\n", b',', false),
             (",a,b\n0,1,2\n", b',', true),
+            ("a,,,b\n1,2,3,x\n4,5,6,y\n", b',', true),
+            ("a,,,b\nc,2,,d\ne,,3,f\n", b',', false),
+            (",,1,b\n3,4,2,c\n", b',', false),
             ("?,a\nb,c\n", b',', false),
             ("a,a\n1,2\n", b',', true),
             ("a,a\nb,c\n", b',', false),

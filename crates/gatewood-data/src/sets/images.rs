@@ -13,17 +13,25 @@ use gatewood::{Error, Result};
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const CLOTHES: [&str; 10] =
     ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"];
-const PHOTOGRAPHS: [&str; 10] =
+pub(crate) const PHOTOGRAPHS: [&str; 10] =
     ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"];
+
+/// The classes of a set of images, in the order of the numbers that its files have; nothing for other sets.
+pub(crate) fn class_names(set: &str) -> Option<&'static [&'static str]> {
+    Some(match set {
+        "mnist" => &DIGITS,
+        "fashion-mnist" => &CLOTHES,
+        "cifar10" => &PHOTOGRAPHS,
+        "convex" => &["not-convex", "convex"],
+        "rectangles" => &["wide", "tall"],
+        _ => return None,
+    })
+}
 
 /// MNIST, Fashion-MNIST, CONVEX and RECTANGLES: pairs of IDX files, or the `.amat` files of the last two.
 pub(super) fn idx(info: &SetInfo, mut options: Options<'_>, place: &Place<'_>) -> Result<Dataset> {
-    let (names, has_paper_split): (&[&str], _) = match info.name {
-        "mnist" => (&DIGITS, true),
-        "fashion-mnist" => (&CLOTHES, true),
-        "convex" => (&["not-convex", "convex"], false),
-        _ => (&["wide", "tall"], false),
-    };
+    let names = class_names(info.name).unwrap_or(&["0", "1"]);
+    let has_paper_split = matches!(info.name, "mnist" | "fashion-mnist");
     let chosen =
         if has_paper_split { chosen_classes(&mut options, names)? } else { (0..names.len() as u8).collect() };
     let encode = pixel_settings(&mut options, if has_paper_split { None } else { Some(1) })?;

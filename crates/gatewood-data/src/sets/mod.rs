@@ -21,6 +21,7 @@ use gatewood::{Error, Result};
 
 pub use fetch::{Fetched, fetch};
 pub use folders::Folders;
+pub(crate) use images::{PHOTOGRAPHS, class_names};
 pub use registry::{PmlbInfo, SETS, SetFile, SetInfo, pmlb_sets};
 
 /// What is known of the set of this name.

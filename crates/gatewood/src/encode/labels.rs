@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Column, Numbers, Texts, Value};
+use super::{Column, Numbers, Texts, Value, Written};
 use crate::text::{quote, short};
 use crate::{Error, Result};
 
 /// More classes than this are taken for a quantity.
 const MOST_CLASSES: usize = 1000;
+
+/// Distinct texts of a label that may be a class each, however few rows there are.
+const MANY_TEXTS: usize = 50;
 
 /// Distinct whole numbers above which a label is taken for a quantity, where nobody says what it is.
 const MANY_NUMBERS: usize = 100;
@@ -103,12 +106,18 @@ impl Labels {
             ))),
             Value::Text(text) => match text.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() => Ok(number),
-                _ => Err(Error::data(format!(
-                    "row {} has the label {} in column {}, which is not a number",
-                    row + 1,
-                    quote(text),
-                    quote(name)
-                ))),
+                _ => {
+                    let is_written = [Written::DecimalPoint, Written::DecimalComma]
+                        .into_iter()
+                        .any(|way| way.parse(text).is_some());
+                    Err(Error::data(format!(
+                        "row {} has the label {} in column {}, which is not a {}number",
+                        row + 1,
+                        quote(text),
+                        quote(name),
+                        if is_written { "plain " } else { "" }
+                    )))
+                }
             },
             Value::Pixel(byte) => Ok(f64::from(byte)),
             Value::Bit(bit) => Ok(f64::from(u8::from(bit))),
@@ -235,6 +244,9 @@ impl Labels {
         let numbers: Option<Vec<f64>> =
             occurring.clone().map(|class| self.classes[class].parse().ok()).collect();
         let distinct = occurring.count();
+        if numbers.is_none() && are_names(distinct, self.len()) {
+            return Err(no_classes(name, distinct, self.len()));
+        }
         let looks_so = numbers.is_some_and(|numbers| is_quantity(numbers.into_iter(), self.len()));
         if distinct > MOST_CLASSES || looks_so { Err(quantity(name, distinct, self.len())) } else { Ok(()) }
     }
@@ -358,6 +370,27 @@ fn stray_text(texts: &Texts, names: &[String]) -> Option<usize> {
     texts.codes().iter().position(|code| texts.text(code).is_some_and(|text| number(text).is_none()))
 }
 
+/// One of some texts that are all numbers and look like a quantity, but are not written as plain ones.
+fn written_quantity(names: &[String], rows: usize) -> Option<String> {
+    let odd = names.iter().find(|name| name.parse::<f64>().is_err())?;
+    let found = Written::recognise(names.iter().map(String::as_str))?;
+    let values: Vec<f64> = names.iter().filter_map(|name| found.written.parse(name)).collect();
+    let is_many = names.len() > MANY_NUMBERS || is_quantity(values.into_iter(), rows);
+    (!found.written.is_date() && is_many).then(|| odd.clone())
+}
+
+/// Whether so many distinct texts name the rows: most of them have one of their own.
+fn are_names(distinct: usize, rows: usize) -> bool {
+    distinct > MANY_TEXTS && distinct * 2 > rows
+}
+
+fn no_classes(name: &str, distinct: usize, rows: usize) -> Error {
+    Error::data(format!(
+        "the label {} has {distinct} distinct texts on {rows} rows: it names the rows, and holds no classes; choose another label",
+        quote(name)
+    ))
+}
+
 fn quantity(name: &str, distinct: usize, rows: usize) -> Error {
     Error::data(format!(
         "the label {} has {distinct} or more distinct values on {rows} rows and looks like a quantity, not like classes: \
@@ -371,6 +404,13 @@ fn class_names(name: &str, column: &Column) -> Result<Vec<String>> {
     match found_in(name, column)? {
         Found::Classes(names) => Ok(names),
         Found::Quantity(distinct) => Err(quantity(name, distinct, column.len())),
+        Found::Names(distinct) => Err(no_classes(name, distinct, column.len())),
+        Found::Written(example) => Err(Error::data(format!(
+            "the label {} holds numbers with signs, thousands or a decimal comma, such as {}: write them as plain numbers, such as \
+             1234.5, so that nothing is guessed of what is to be learned",
+            quote(name),
+            quote(&example)
+        ))),
     }
 }
 
@@ -380,6 +420,10 @@ enum Found {
     Classes(Vec<String>),
     /// Values, at least so many of them different.
     Quantity(usize),
+    /// Texts that name the rows, so many of them different.
+    Names(usize),
+    /// Values that are not written as plain numbers, such as this one.
+    Written(String),
 }
 
 fn found_in(name: &str, column: &Column) -> Result<Found> {
@@ -397,6 +441,13 @@ fn found_in(name: &str, column: &Column) -> Result<Found> {
             .collect();
         names.sort_unstable();
         names.dedup();
+        if let Some(example) = written_quantity(&names, rows) {
+            return Ok(Found::Written(example));
+        }
+        let numbers = names.iter().filter(|name| name.parse::<f64>().is_ok()).count();
+        if numbers * 2 <= names.len() && are_names(names.len(), rows) {
+            return Ok(Found::Names(names.len()));
+        }
         if names.len() > MOST_CLASSES {
             return Ok(Found::Quantity(names.len()));
         }

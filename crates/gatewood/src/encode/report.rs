@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::Kind;
 use crate::text::{quote, short};
 
+/// Before what speaks against the way in which a column is read, in a note.
+pub(super) const DOUBT: &str = ", though ";
+
 /// What the encoder made of each raw column, and the bits it left out.
 ///
 /// Shown, it is a few lines for a user.
@@ -112,6 +115,16 @@ impl Outcome {
     }
 }
 
+impl ColumnReport {
+    /// Why the column was left out, in words for the user; nothing when it was not.
+    pub fn reason(&self) -> Option<String> {
+        let reason = self.outcome.reason()?;
+        let note = self.note.as_ref().filter(|note| note.contains(DOUBT));
+        // What could have been read otherwise might be worth keeping.
+        Some(note.map_or(reason.clone(), |note| format!("{reason}; it is {note}")))
+    }
+}
+
 impl EncodeReport {
     /// The columns that were left out.
     pub fn dropped(&self) -> Vec<&ColumnReport> {
@@ -121,7 +134,7 @@ impl EncodeReport {
     /// The columns that were left out, each with the reason.
     pub fn columns_left_out(&self) -> Vec<ColumnLeftOut> {
         let left_out = |column: &ColumnReport| {
-            Some(ColumnLeftOut { name: column.name.clone(), reason: column.outcome.reason()? })
+            Some(ColumnLeftOut { name: column.name.clone(), reason: column.reason()? })
         };
         self.columns.iter().filter_map(left_out).collect()
     }
@@ -133,12 +146,21 @@ impl EncodeReport {
             Some(format!("column {} is {}", quote(&column.name), column.note.as_ref()?))
         });
         let compared = (self.comparisons > 0).then(|| {
+            let (count, are) = match self.comparisons {
+                1 => ("1 pair".to_owned(), "is"),
+                many => (format!("{many} pairs"), "are"),
+            };
             format!(
-                "{} pairs of columns are compared, each by a bit that says which is greater (--compare 0 leaves them out)",
-                self.comparisons
+                "{count} of columns {are} compared, each by a bit that says which is greater (--compare 0 leaves them out, \
+                 which explain and prove ask for)"
             )
         });
         notes.chain(compared).collect()
+    }
+
+    /// Those of the notes that may be wrong: another way of reading the column fits as well, or nearly.
+    pub fn doubts(&self) -> Vec<String> {
+        self.notes().into_iter().filter(|note| note.contains(DOUBT)).collect()
     }
 
     /// Takes note of so many more bits, which compare two columns.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::source::{Converted, as_number, convert, misfit};
 use super::{BitMeaning, Encoder, Input, Kind, TableView, Test, Value, transform};
+use crate::Result;
 use crate::bits::BitView;
-use crate::{Error, Result};
 
 /// One raw row, its columns in the order of the training table.
 ///
@@ -332,11 +332,7 @@ fn locate(encoder: &Encoder, row: Row<'_>) -> Result<Option<Vec<usize>>> {
     if row.columns() == encoder.width {
         return Ok(None);
     }
-    Err(Error::data(format!(
-        "the rows have {} columns, but those of training had {}",
-        row.columns(),
-        encoder.width
-    )))
+    Err(transform::wrong_width(encoder, row.columns()))
 }
 
 impl Tests {

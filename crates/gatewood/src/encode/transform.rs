@@ -15,6 +15,7 @@ use super::{BitMeaning, Column, Encoder, Input, Kind, TableView, Test, Texts, Va
 use crate::bits::kernels::{BLOCKS, Blocks, Kernels};
 use crate::bits::{BitMatrix, WORD_BITS};
 use crate::pool::with_pool;
+use crate::text::short;
 use crate::{Error, Result};
 
 /// Words of a column that are written together.
@@ -41,15 +42,24 @@ pub(super) fn is_many(rows: usize, bits: usize) -> bool {
     rows.saturating_mul(bits) >= MANY
 }
 
+/// The error of rows without names that have another number of columns than the encoder takes.
+pub(super) fn wrong_width(encoder: &Encoder, columns: usize) -> Error {
+    const SHOWN: usize = 5;
+    let width = encoder.width;
+    let are_named = encoder.inputs.iter().any(|input| input.name != format!("column_{}", input.position + 1));
+    let names: Vec<String> = encoder.inputs.iter().take(SHOWN).map(|input| short(&input.name)).collect();
+    let more = if names.len() < width { ", …" } else { "" };
+    let names = if are_named { format!(": {}{more}", names.join(", ")) } else { String::new() };
+    Error::data(format!(
+        "the rows have {columns} columns without names, but those of training had {width}{names}"
+    ))
+}
+
 /// The column of the table that each input of the encoder reads.
 pub(super) fn locate(encoder: &Encoder, table: TableView<'_>) -> Result<Vec<usize>> {
     if !table.is_named() {
-        let width = encoder.width;
-        if table.columns() != width {
-            return Err(Error::data(format!(
-                "the rows have {} columns, but those of training had {width}",
-                table.columns()
-            )));
+        if table.columns() != encoder.width {
+            return Err(wrong_width(encoder, table.columns()));
         }
         return Ok(encoder.inputs.iter().map(|input| input.position).collect());
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::fit::code_counts;
+use super::report::DOUBT;
 use super::{
     Codes, Column, DateOrder, Decimal, EncodeSettings, Numbers, Recognised, Strings, Texts, Treatment, Value,
     Written, parse_date, show_date,
@@ -56,11 +57,39 @@ pub(super) fn treat<'c>(
                 |text: &str| settings.decimal != Some(Decimal::Comma) && text.parse::<f64>().is_ok();
             match recognise(&used, settings).filter(|_| !used.iter().all(|text| is_plain(text))) {
                 Some(found) => Ok(read_as(texts, found)),
-                None => Ok(Treated::as_is(column)),
+                None => Ok(Treated { note: nearly_written(&used, is_plain), ..Treated::as_is(column) }),
             }
         }
         _ => Ok(Treated::as_is(column)),
     }
+}
+
+/// Fewest different texts of a column of which it is said that they look like numbers or dates.
+const FEW_TEXTS: usize = 10;
+
+/// A note on texts that look like numbers or dates, nearly all of them, and are not written in one way.
+fn nearly_written(texts: &[&str], is_plain: impl Fn(&str) -> bool) -> Option<String> {
+    use Written::{DayFirst, DecimalComma, DecimalPoint, MonthFirst};
+    // Texts that are all plain numbers were given as texts on purpose.
+    if texts.len() < FEW_TEXTS || texts.iter().all(|text| is_plain(text)) {
+        return None;
+    }
+    for (what, ways) in [("numbers", [DecimalPoint, DecimalComma]), ("dates", [DayFirst, MonthFirst])] {
+        let fits = |way: Written| texts.iter().filter(|text| way.parse(text).is_some()).count();
+        let like = texts.iter().filter(|text| ways.iter().any(|way| way.parse(text).is_some())).count();
+        if like * 10 < texts.len() * 9 {
+            continue;
+        }
+        let usual = if fits(ways[0]) >= fits(ways[1]) { ways[0] } else { ways[1] };
+        let why = match texts.iter().filter(|text| usual.parse(text).is_none()).min() {
+            Some(odd) => format!("but {} is not written as the others are", quote(odd)),
+            None => "but not all have the same sign of money or percent".to_owned(),
+        };
+        return Some(format!(
+            "read as text{DOUBT}most of it looks like {what}, {why}; if it holds categories, say --categorical"
+        ));
+    }
+    None
 }
 
 /// The texts that training rows have.
@@ -100,7 +129,7 @@ fn read_as(texts: &Texts, found: Recognised) -> Treated<'static> {
             Written::DayFirst => "--date-order day",
             Written::MonthFirst => "--date-order month",
         };
-        format!(", though {} fit too; if they are, say {option}", other.describe())
+        format!("{DOUBT}{} fit too; if they are, say {option}", other.describe())
     });
     let note = format!("read as {}{}", written.describe(), doubt.unwrap_or_default());
     Treated { column: Cow::Owned(column), written: Some(written), note: Some(note) }

@@ -132,6 +132,12 @@ struct Amount<'a> {
 }
 
 fn parse_number(text: &str, decimal: char, thousands: char) -> Option<Amount<'static>> {
+    // Brackets are a minus, as in accounts.
+    if let Some(inner) = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        let amount = parse_number(inner, decimal, thousands)?;
+        let is_plain = !inner.contains(['(', '-', '\u{2212}', '+']);
+        return is_plain.then_some(Amount { value: -amount.value, ..amount });
+    }
     let (mut rest, mut negative, mut sign) = (text.trim(), false, None);
     // A minus may come before the currency or after it.
     for _ in 0..2 {
@@ -254,6 +260,11 @@ mod tests {
             ("5 apples", None, None),
             ("--5", None, None),
             ("inf", None, None),
+            ("(1,234.5)", Some(-1234.5), None),
+            ("($5)", Some(-5.0), Some(-5.0)),
+            ("(-5)", None, None),
+            ("((5))", None, None),
+            ("()", None, None),
             ("", None, None),
         ];
         for (text, point, comma) in cases {

@@ -167,10 +167,18 @@ fn refuse_comparisons(model: &Model) -> Result<()> {
         columns.all(|column| encoder.inputs()[column as usize].kind == Kind::Pixel)
     });
     if !are_pixels {
-        return Err(Error::data(
-            "reasons, changes and proofs are not worked out where numbers are compared with each other: train a table with \
-             --compare 0, or patterns that compare none (\"comparisons\": 0), on pixels, or with --patterns 0",
-        ));
+        let example = (0..encoder.bits() as u32).find(|&bit| compares(bit));
+        let example = example.map_or(String::new(), |bit| format!(" ({})", encoder.describe(bit as usize)));
+        let way_out = match grove.patterns().is_empty() {
+            true => "train with --compare 0 (in Python, encode={\"compare\": 0})",
+            false => {
+                "train patterns that compare none (\"comparisons\": 0), on pixels, or with --patterns 0 (in Python, patterns=0)"
+            }
+        };
+        return Err(Error::data(format!(
+            "reasons, changes and proofs are not worked out for a model that compares columns of numbers with each \
+             other{example}: {way_out}"
+        )));
     }
     let leaves = grove.trees().iter().flat_map(|tree| tree.leaves());
     let is_read = |&leaf: &u32| match (grove.pattern(leaf), grove.span(leaf)) {

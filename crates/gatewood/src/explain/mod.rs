@@ -47,7 +47,13 @@ pub use words::RawValue;
 /// shares of what it is worth cannot be worked out.
 fn refuse_patterns(model: &Model) -> Result<()> {
     let has_patterns = matches!(model.circuit(), Circuit::Grove(grove) if !grove.patterns().is_empty());
-    if has_patterns || model.encoder().compares() {
+    if !has_patterns && model.encoder().compares() {
+        return Err(Error::data(
+            "exact contributions are not worked out for a model that compares columns with each other: train with --compare 0 \
+             (in Python, encode={\"compare\": 0})",
+        ));
+    }
+    if has_patterns {
         return Err(Error::too_large(
             "exact contributions of pixels are not worked out for models with patterns, which read too many of them: train with \
              --patterns 0, or let explain give a reason or draw a heat map",

@@ -61,7 +61,7 @@ pub use self::model::{
     write_model_c, write_model_test_bench,
 };
 pub use self::options::{MAX_PIPELINE, Options};
-pub use self::picture::{CurvePicturePoint, curve_picture, heat_map, pattern_picture};
+pub use self::picture::{CurveMetric, CurvePicturePoint, curve_picture, heat_map, pattern_picture};
 use self::picture::{dot, svg};
 pub use self::ports::{Port, PortKind, Ports};
 pub use self::verify::{Verification, VerifyOptions, verify};

@@ -17,6 +17,8 @@ mod augment;
 #[cfg(feature = "train")]
 mod class_weight;
 #[cfg(feature = "train")]
+mod comparing;
+#[cfg(feature = "train")]
 mod coverage;
 #[cfg(feature = "train")]
 mod cross_validate;

@@ -1,7 +1,6 @@
 //! From rows and settings to a model: the one way that the command and the Python package take.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::time::Duration;
 
 use crate::platform::{Instant, processor_time};
@@ -16,7 +15,7 @@ use super::rows::encode;
 use super::{Circuit, LabelledRows, LearnSettings, Model, Provenance, Rows, TrainSettings, UsedSettings};
 use crate::bits::kernels::check_simd;
 use crate::circuit::{Grove, Output, Span};
-use crate::encode::{Augment, ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, MOST_PAIRS, Test};
+use crate::encode::{Augment, ColumnLeftOut, EncodeReport, Encoder, ImageShape, Labels, Test};
 use crate::learn::device::Device;
 use crate::learn::objective::{TargetScale, ValueLoss, ValueScale, for_classes};
 use crate::learn::{
@@ -74,6 +73,8 @@ pub struct Trained {
     pub processor_time: Option<Duration>,
     /// What there is to tell of a grove's making.
     pub grove: Option<GroveReport>,
+    /// Whether the observer stopped the trial of comparisons of columns, so that the model is the one without them.
+    pub was_stopped: bool,
 }
 
 /// How a grove came to be.
@@ -109,12 +110,20 @@ pub struct TrainingReport<'a> {
 }
 
 impl Trained {
+    /// What the user should know of how the columns were read and of the training, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let stopped = self.was_stopped.then(|| {
+            "the training was stopped while comparisons of columns were tried: the model is the one without them".to_owned()
+        });
+        self.encoding.iter().flat_map(EncodeReport::notes).chain(stopped).collect()
+    }
+
     /// All but the model.
     pub fn report(&self) -> TrainingReport<'_> {
         TrainingReport {
             encoding: self.encoding.as_ref(),
             columns_left_out: self.encoding.as_ref().map(EncodeReport::columns_left_out),
-            notes: self.encoding.as_ref().map(EncodeReport::notes),
+            notes: self.encoding.as_ref().map(|_| self.notes()),
             encode_seconds: self.encode_time.as_secs_f64(),
             learn_seconds: self.learn_time.as_secs_f64(),
             grove: self.grove.as_ref(),
@@ -122,75 +131,8 @@ impl Trained {
     }
 }
 
-/// Rows of a table that comparisons of columns are tried on by default: fewer are too few to choose by, more take long. Of PMLB's sets
-/// below them, analcatdata_creditscore took comparisons on two of three draws of its training rows, and lost by it on others both times.
-const TRY_COMPARISONS: Range<usize> = 250..20_000;
-
-/// The part of the held-out loss that comparisons of columns must leave at the most to be worth having: they are more to read, and
-/// models with them cannot be asked for reasons.
-const WORTH_COMPARING: f64 = 0.9;
-
-/// A held-out loss that leaves nothing to gain.
-const NO_LOSS: f64 = 0.01;
-
-/// [`train`](super::train()) on rows that are ready for it.
-pub(super) fn learn(
-    training: &Training<'_>,
-    settings: &TrainSettings,
-    observer: &dyn Observer,
-) -> Result<Trained> {
-    let given = settings.encode.compare.map_or(0, |pairs| pairs as usize);
-    let plain = match learn_with(training, settings, given, observer)? {
-        Some(plain) => plain,
-        None => match learn_with(training, settings, 0, observer)? {
-            Some(plain) => return Ok(plain),
-            None => unreachable!("nothing is compared"),
-        },
-    };
-    if !tries_comparisons(training, settings, &plain) {
-        return Ok(plain);
-    }
-    let Some(comparing) = learn_with(training, settings, MOST_PAIRS, &Stopping(observer))? else {
-        return Ok(plain);
-    };
-    let loss = |trained: &Trained| trained.grove.as_ref().and_then(|grove| grove.held_out_loss);
-    let pays =
-        loss(&comparing).zip(loss(&plain)).is_some_and(|(with, without)| with < WORTH_COMPARING * without);
-    let (encode_time, learn_time) =
-        (plain.encode_time + comparing.encode_time, plain.learn_time + comparing.learn_time);
-    let both = plain.processor_time.zip(comparing.processor_time);
-    let processor_time = both.map(|(plain, comparing)| plain + comparing);
-    Ok(Trained { encode_time, learn_time, processor_time, ..if pays { comparing } else { plain } })
-}
-
-/// Hears nothing, and stops the work where another wants to.
-struct Stopping<'a>(&'a dyn Observer);
-
-impl Observer for Stopping<'_> {
-    fn stop(&self) -> bool {
-        self.0.stop()
-    }
-}
-
-/// Whether it is worth a try to compare columns: classes of a table of few rows, nothing being said of it, and held-out rows that
-/// chose how long to learn.
-fn tries_comparisons(training: &Training<'_>, settings: &TrainSettings, plain: &Trained) -> bool {
-    let LearnSettings::Grove(grove) = &settings.learn else { return false };
-    let is_open = grove.max_gates.is_none() && grove.time_limit.is_none() && grove.refits.is_none();
-    let is_table = matches!(training.train.rows, Rows::Raw(table) if table.pixels().is_none());
-    let loss = plain.grove.as_ref().and_then(|grove| grove.held_out_loss);
-    settings.encode.compare.is_none()
-        && settings.encode.image.is_none()
-        && training.start.is_none()
-        && training.train.labels.values().is_none()
-        && TRY_COMPARISONS.contains(&training.train.rows.len())
-        && is_open
-        && is_table
-        && loss.is_some_and(|loss| loss > NO_LOSS)
-}
-
-/// [`learn`] with so many comparisons of columns; nothing where there are to be some and no two columns can be compared.
-fn learn_with(
+/// Learns with so many comparisons of columns; nothing where there are to be some and no two columns can be compared.
+pub(super) fn learn_with(
     training: &Training<'_>,
     settings: &TrainSettings,
     comparisons: usize,
@@ -385,7 +327,16 @@ fn learn_with(
             digest: digest(bits.view(), &labels.marks()[..originals]),
         });
     let processor_time = processor_time().zip(begun_work).map(|(now, begun)| now.saturating_sub(begun));
-    Ok(Some(Trained { model, objective, encoding, encode_time, learn_time, processor_time, grove: report }))
+    Ok(Some(Trained {
+        model,
+        objective,
+        encoding,
+        encode_time,
+        learn_time,
+        processor_time,
+        grove: report,
+        was_stopped: false,
+    }))
 }
 
 /// How values become targets: as a model to go on from has it, else as suits them.

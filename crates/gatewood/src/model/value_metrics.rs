@@ -68,6 +68,20 @@ impl QuantileMetrics {
 }
 
 impl ValueMetrics {
+    /// A sentence for the user where the model is no better than saying the mean of the values of every row.
+    ///
+    /// ```
+    /// use gatewood::model::ValueMetrics;
+    /// let metrics = ValueMetrics::of_values(&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0])?;
+    /// assert_eq!(metrics.remark().unwrap(), "no better by its RMSE than saying the mean of every row");
+    /// # Ok::<(), gatewood::Error>(())
+    /// ```
+    pub fn remark(&self) -> Option<String> {
+        // Rows of one value alone say nothing about it; quantiles are not means.
+        let is_told = self.quantiles.is_none() && self.baseline_rmse > 0.0 && self.rmse >= self.baseline_rmse;
+        is_told.then(|| "no better by its RMSE than saying the mean of every row".to_owned())
+    }
+
     /// Compares predictions with the true values of the same rows.
     ///
     /// # Errors

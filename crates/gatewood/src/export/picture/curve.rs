@@ -12,33 +12,58 @@ const TOP: f64 = 64.0;
 /// Room between the names of the lines, above the picture.
 const NAME: f64 = 200.0;
 
-/// A point of a learning curve: the errors after a round.
+/// What a learning curve shows by round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurveMetric {
+    /// The share of rows that are wrong.
+    Error,
+    /// The log loss.
+    LogLoss,
+    /// The area under the ROC curve.
+    Auc,
+}
+
+impl CurveMetric {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::LogLoss => "log loss",
+            Self::Auc => "AUC",
+        }
+    }
+
+    /// A figure beside the axis.
+    fn shown(self, figure: f64) -> String {
+        match self {
+            Self::Error => format!("{} %", short(100.0 * figure)),
+            _ => short(figure),
+        }
+    }
+}
+
+/// A point of a learning curve: the figures after a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePicturePoint {
     /// The round, from 1 on.
     pub round: usize,
-    /// The error of the training rows.
-    pub train_error: f64,
-    /// The error of the validation rows, where there were some.
-    pub validation_error: Option<f64>,
+    /// The figure of the training rows, where it is known.
+    pub train: Option<f64>,
+    /// The figure of the validation rows, where there were some.
+    pub validation: Option<f64>,
 }
 
-/// The learning curve of a grove: the error of training rows by round, and that of validation rows where there were some.
+/// The learning curve of a grove: a figure of training rows by round, and that of validation rows where there were some.
 /// A line marks the round up to which trees were kept, where that is not the last.
 ///
 /// ```
-/// use gatewood::export::{CurvePicturePoint, curve_picture};
-/// let point = |round, train_error| CurvePicturePoint { round, train_error, validation_error: None };
-/// let picture = curve_picture(&[point(1, 0.5), point(2, 0.25)], 2);
+/// use gatewood::export::{CurveMetric, CurvePicturePoint, curve_picture};
+/// let point = |round, error| CurvePicturePoint { round, train: Some(error), validation: None };
+/// let picture = curve_picture(CurveMetric::Error, &[point(1, 0.5), point(2, 0.25)], 2);
 /// assert!(picture.contains("training rows") && !picture.contains("validation rows"));
 /// ```
-pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
+pub fn curve_picture(metric: CurveMetric, curve: &[CurvePicturePoint], kept: usize) -> String {
     let last = curve.last().map_or(1, |point| point.round).max(1);
-    let most = curve
-        .iter()
-        .flat_map(|point| [Some(point.train_error), point.validation_error])
-        .flatten()
-        .fold(0.0, f64::max);
+    let most = curve.iter().flat_map(|point| [point.train, point.validation]).flatten().fold(0.0, f64::max);
     let (round_step, error_step) = (step(last as f64).max(1.0), step(if most > 0.0 { most } else { 1.0 }));
     let top = (most / error_step).ceil().max(1.0) * error_step;
     let x = |round: f64| LEFT + ACROSS * round / last as f64;
@@ -49,12 +74,12 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
         let error = tick as f64 * error_step;
         let _ = writeln!(
             svg,
-            "<path d=\"M{LEFT} {0:.1}H{1}\" stroke=\"#ddd\"/><text x=\"{2}\" y=\"{3:.1}\" text-anchor=\"end\">{4} %</text>",
+            "<path d=\"M{LEFT} {0:.1}H{1}\" stroke=\"#ddd\"/><text x=\"{2}\" y=\"{3:.1}\" text-anchor=\"end\">{4}</text>",
             y(error),
             LEFT + ACROSS,
             LEFT - 6.0,
             y(error) + 4.0,
-            short(100.0 * error),
+            metric.shown(error),
         );
     }
     for tick in 0..=(last as f64 / round_step) as usize {
@@ -72,7 +97,9 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
         LEFT + ACROSS / 2.0,
         TOP + DOWN + 40.0
     );
-    let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"24\" font-size=\"14\">Error by round of boosting</text>");
+    let mut title = metric.words().to_owned();
+    title[..1].make_ascii_uppercase();
+    let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"24\" font-size=\"14\">{title} by round of boosting</text>");
     if kept < last {
         // The text stands on the side where there is room.
         let (place, anchor) = if 2 * kept > last { (-5.0, "end") } else { (5.0, "start") };
@@ -87,9 +114,10 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
     }
     type Ask = fn(&CurvePicturePoint) -> Option<f64>;
     let lines: [(&str, &str, Ask); 2] = [
-        ("training rows", "#3465a4", |point| Some(point.train_error)),
-        ("validation rows", "#c4561a", |point| point.validation_error),
+        ("training rows", "#3465a4", |point| point.train),
+        ("validation rows", "#c4561a", |point| point.validation),
     ];
+    let what = metric.words();
     let mut named = 0;
     for (name, stroke, ask) in lines {
         let points: Vec<String> = curve
@@ -106,7 +134,7 @@ pub fn curve_picture(curve: &[CurvePicturePoint], kept: usize) -> String {
         );
         let _ = writeln!(
             svg,
-            "<path d=\"M{0} {1}h18\" stroke=\"{stroke}\" stroke-width=\"3\"/><text x=\"{2}\" y=\"{3}\" fill=\"{stroke}\">error of {name}</text>",
+            "<path d=\"M{0} {1}h18\" stroke=\"{stroke}\" stroke-width=\"3\"/><text x=\"{2}\" y=\"{3}\" fill=\"{stroke}\">{what} of {name}</text>",
             LEFT + NAME * f64::from(named),
             TOP - 20.0,
             LEFT + NAME * f64::from(named) + 24.0,
@@ -138,22 +166,35 @@ fn short(number: f64) -> String {
 mod tests {
     use super::*;
 
-    fn point(round: usize, train_error: f64, validation_error: Option<f64>) -> CurvePicturePoint {
-        CurvePicturePoint { round, train_error, validation_error }
+    fn point(round: usize, train: f64, validation: Option<f64>) -> CurvePicturePoint {
+        CurvePicturePoint { round, train: Some(train), validation }
     }
 
     #[test]
     fn a_curve_shows_both_kinds_of_rows_and_where_it_was_cut() {
         let curve: Vec<_> = (1..=9).map(|round| point(round, 0.5 / round as f64, Some(0.6))).collect();
-        let picture = curve_picture(&curve, 4);
+        let picture = curve_picture(CurveMetric::Error, &curve, 4);
         assert_eq!(picture.matches("<polyline").count(), 2);
         assert!(picture.contains("kept up to round 4") && picture.contains(">60 %<"));
-        assert!(!curve_picture(&curve, 9).contains("kept"));
+        assert!(!curve_picture(CurveMetric::Error, &curve, 9).contains("kept"));
         // The first line ends where the last round is.
         assert!(picture.contains("620.0,"), "{picture}");
         for odd in [vec![], vec![point(1, 0.0, None)]] {
-            let picture = curve_picture(&odd, 1);
+            let picture = curve_picture(CurveMetric::Error, &odd, 1);
             assert!(picture.ends_with("</svg>\n") && !picture.contains("NaN"), "{picture}");
         }
+        let areas = (1..=9).map(|round| CurvePicturePoint { train: None, ..point(round, 0.0, Some(0.75)) });
+        let picture = curve_picture(CurveMetric::Auc, &areas.collect::<Vec<_>>(), 9);
+        assert!(picture.contains(">AUC by round") && picture.contains("AUC of validation rows"), "{picture}");
+        assert_eq!(picture.matches("<polyline").count(), 1);
+    }
+
+    #[test]
+    fn a_loss_has_no_percents() {
+        let picture = curve_picture(CurveMetric::LogLoss, &[point(1, 0.6, None), point(2, 0.4, None)], 2);
+        assert!(
+            picture.contains(">Log loss by round") && picture.contains(">0.6<") && !picture.contains(" %<"),
+            "{picture}"
+        );
     }
 }

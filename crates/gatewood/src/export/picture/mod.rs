@@ -6,7 +6,7 @@ mod heat_map;
 mod stencils;
 pub(super) mod svg;
 
-pub use curve::{CurvePicturePoint, curve_picture};
+pub use curve::{CurveMetric, CurvePicturePoint, curve_picture};
 pub use heat_map::heat_map;
 pub use stencils::pattern_picture;
 

@@ -351,6 +351,7 @@ impl Run<'_> {
             learn_time,
             processor_time: None,
             grove: Some(report),
+            was_stopped: false,
         })
     }
 
