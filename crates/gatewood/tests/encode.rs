@@ -91,7 +91,7 @@ fn table() -> impl Strategy<Value = Table> {
 
 fn settings() -> impl Strategy<Value = EncodeSettings> {
     let pixel = prop_oneof![Just(PixelCode::Binary), Just(PixelCode::Gray), Just(PixelCode::Thermometer)];
-    let few = prop_oneof![Just(FewValues::Cuts), Just(FewValues::Values)];
+    let few = prop_oneof![Just(FewValues::Auto), Just(FewValues::Cuts), Just(FewValues::Values)];
     let merge = (any::<bool>(), prop_oneof![Just(0.0), 0.0..0.3f64], prop_oneof![Just(0.0), 0.0..0.5f64]);
     (1u32..70, 1u32..6, 1u32..9, pixel, few, merge).prop_map(
         |(max_bins, categories, pixel_bits, pixel_code, few_values, merge)| EncodeSettings {

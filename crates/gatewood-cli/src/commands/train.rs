@@ -108,7 +108,8 @@ struct EncodeArgs {
     #[arg(long, value_name = "N", help = format!("Most bits of all columns of numbers together [default: {}]", EncodeSettings::default().bit_budget))]
     bit_budget: Option<u32>,
 
-    /// What a column of few different whole numbers gets: a bit per cut between them (cuts) or per value (values) [default: cuts]
+    /// What a column of few different whole numbers gets: a bit per cut between them (cuts), per value (values), or per value where
+    /// three or four are frequent, as codes are (auto) [default: auto]
     #[arg(long, value_name = "HOW", value_parser = named::<FewValues>)]
     few_values: Option<FewValues>,
 

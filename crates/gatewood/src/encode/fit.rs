@@ -387,17 +387,32 @@ pub(super) fn offer_distinct(
         return Offer::nothing(Outcome::Constant);
     }
     let integers = values.iter().all(|value| value.0.fract() == 0.0);
-    if settings.few_values == FewValues::Values
-        && integers
-        && values.len() > 2
-        && values.len() <= settings.few_limit as usize
-        && values.len() <= most
-    {
+    let is_few = values.len() > 2 && values.len() <= most.min(settings.few_limit as usize);
+    let by_value = match settings.few_values {
+        FewValues::Auto => are_codes(values),
+        FewValues::Cuts => false,
+        FewValues::Values => true,
+    };
+    if integers && is_few && by_value {
         let tests = values.iter().map(|value| Test::Equals(value.0)).chain(missing).collect();
         return Offer::new(tests, Outcome::Values);
     }
     let tests = quantile_cuts(values, most, between).into_iter().map(Test::Above).chain(missing).collect();
     Offer::new(tests, Outcome::Thresholds)
+}
+
+/// Most frequent values of a column of codes; and the part of the rows, and the rows, that a frequent one has at least. Held-out training rows of 45 PMLB sets
+/// with such columns: a bit a value has 12.80 % wrong and a log loss of 0.286, cuts 13.21 % and 0.290; with five values or more an
+/// order is as likely (balance_scale: 11.4 in place of 7.7 %).
+const MOST_CODES: usize = 4;
+const FREQUENT: (f64, usize) = (0.01, 5);
+
+/// Whether few values are more likely codes than an order: three or four of them are frequent.
+fn are_codes(values: &[(f64, usize)]) -> bool {
+    let rows: usize = values.iter().map(|value| value.1).sum();
+    let least = (FREQUENT.0 * rows as f64).max(FREQUENT.1 as f64);
+    let frequent = values.iter().filter(|value| value.1 as f64 >= least).count();
+    (3..=MOST_CODES).contains(&frequent)
 }
 
 pub(super) fn offer_dates(found: &Distinct, most: usize) -> Offer {

@@ -153,8 +153,10 @@ pub enum Treatment {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FewValues {
-    /// One bit per cut between neighbours: "rooms > 2.5".
+    /// One bit per value where three or four of them are frequent, as codes are; else one per cut.
     #[default]
+    Auto,
+    /// One bit per cut between neighbours: "rooms > 2.5".
     Cuts,
     /// One bit per value: "rooms = 3".
     Values,

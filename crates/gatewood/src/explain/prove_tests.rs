@@ -25,7 +25,9 @@ fn table(seed: u64) -> Table {
 
 /// Every value that makes a difference in a column.
 fn values() -> Vec<Vec<RawValue>> {
-    let numbers = |most: i32| (-1..=2 * most).map(|half| RawValue::Number(f64::from(half) / 2.0 + 0.1));
+    let halves = |most: i32| (-1..=2 * most).map(|half| f64::from(half) / 2.0);
+    // Whole numbers too: bits may ask for one.
+    let numbers = |most| halves(most).flat_map(|half| [half, half + 0.1]).map(RawValue::Number);
     let age = numbers(6).chain([RawValue::Missing]).collect();
     let hours = numbers(4).chain([RawValue::Missing]).collect();
     let text = |text: &str| RawValue::Text(text.to_owned());
