@@ -161,7 +161,8 @@ fn a_column_of_numbers_that_is_left_out_for_how_it_is_written_is_told_of() {
     let folder = folder.path();
     let row = |row: usize| {
         let sign = if row == 30 { '£' } else { '$' };
-        let amount = if row.is_multiple_of(3) { format!("({sign}{row}.50)") } else { format!("{sign}{row}.50") };
+        let amount =
+            if row.is_multiple_of(3) { format!("({sign}{row}.50)") } else { format!("{sign}{row}.50") };
         format!("{amount},{},{}\n", row % 7, if row > 100 { "b" } else { "a" })
     };
     let write = |from: usize| {
