@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use super::encoding::shape;
 use super::sources::{ModelArgs, data_spec, input};
-use super::train::shape;
 use crate::terminal::{OutputFile, Terminal, bytes, count, print, several};
 use anyhow::Result;
 use gatewood::encode::{ImageShape, Labels, Table};

@@ -3,6 +3,7 @@
 mod bench;
 mod columns;
 mod data;
+mod encoding;
 mod eval;
 mod explain;
 mod explore;
